@@ -1,0 +1,1 @@
+"""Launch files and configuration of the teleoperation graph, and its system tests."""

@@ -1,0 +1,1 @@
+"""Retargeting of hands to joints: anchor, stance, inverse kinematics."""

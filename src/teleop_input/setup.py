@@ -1,0 +1,26 @@
+from setuptools import find_packages, setup
+
+NAME = "teleop_input"
+
+setup(
+    name=NAME,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=True,
+    maintainer="XR Teleop maintainers",
+    maintainer_email="maintainers@example.com",
+    description="Input providers: scripted operator and replay of recorded input.",
+    license="Apache-2.0",
+    extras_require={"test": ["pytest"]},
+    entry_points={
+        "console_scripts": [
+            "debug_input = teleop_input.debug_node:main",
+            "replay_input = teleop_input.replay_node:main",
+        ]
+    },
+)

@@ -1,0 +1,1 @@
+"""Input providers: scripted operator and replay of recorded input."""

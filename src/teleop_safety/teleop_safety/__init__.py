@@ -1,0 +1,1 @@
+"""The guard: authority, limits, collision filter, commits, e-stop."""

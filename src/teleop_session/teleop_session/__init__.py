@@ -1,0 +1,1 @@
+"""Session state machine, tracking space, TF and markers."""

@@ -1,0 +1,26 @@
+from setuptools import find_packages, setup
+
+NAME = "teleop_sim"
+
+setup(
+    name=NAME,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=True,
+    maintainer="XR Teleop maintainers",
+    maintainer_email="maintainers@example.com",
+    description="MuJoCo simulation of the arms and its cameras.",
+    license="Apache-2.0",
+    extras_require={"test": ["pytest"]},
+    entry_points={
+        "console_scripts": [
+            "sim = teleop_sim.sim_node:main",
+            "sim_cameras = teleop_sim.cameras_node:main",
+        ]
+    },
+)

@@ -1,0 +1,1 @@
+"""MuJoCo simulation of the arms and its cameras."""

@@ -1,0 +1,1 @@
+"""HTTPS gateway with the headset page and the desktop cockpit."""

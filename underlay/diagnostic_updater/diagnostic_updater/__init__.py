@@ -1,0 +1,1 @@
+"""Subset of diagnostic_updater (Python) for machines without a ROS install."""

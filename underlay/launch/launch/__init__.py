@@ -1,0 +1,1 @@
+"""Subset of launch for machines without a ROS install."""

@@ -1,0 +1,1 @@
+"""Subset of launch_pytest for machines without a ROS install."""

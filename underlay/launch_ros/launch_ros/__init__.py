@@ -1,0 +1,1 @@
+"""Subset of launch_ros for machines without a ROS install."""

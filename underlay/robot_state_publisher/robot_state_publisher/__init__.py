@@ -1,0 +1,1 @@
+"""Subset of robot_state_publisher for machines without a ROS install."""

@@ -1,0 +1,1 @@
+"""Subset of rosbag2_py for machines without a ROS install."""

@@ -1,0 +1,1 @@
+"""Subset of rosidl_runtime_py for machines without a ROS install."""
