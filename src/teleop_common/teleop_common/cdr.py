@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 _PRIMITIVES = {
     "boolean": "?", "octet": "B", "byte": "B", "char": "B", "uint8": "B", "int8": "b", "uint16": "H", "int16": "h",
@@ -160,7 +161,10 @@ class Codec:
             self._flush_read(w, depth, run)
             v = w.name("v")
             w.line(depth, f"{v} = str(b[o:o + {n} - 1], 'utf-8'); o += {n}")
-            w.line(depth, f"if o > len(b): raise WireError('string of %d bytes in a message of %d; check the sender' % ({n}, len(b)))")
+            w.line(
+                depth,
+                f"if o > len(b): raise WireError('string of %d bytes in a message of %d; check the sender' % ({n}, len(b)))",
+            )
             return v
         return self._read(w, depth, self._resolve(kind), self._record_of(kind), run)
 
@@ -178,7 +182,9 @@ class Codec:
             w.line(depth, f"if {n}: o += -o % {size}")
             w.line(depth, f"{v} = unpack_from('<%d{code}' % {n}, b, o); o += {n} * {size}")
             return v
-        w.line(depth, f"if {n} > len(b): raise WireError('sequence of %d elements in %d bytes; check the sender' % ({n}, len(b)))")
+        w.line(
+            depth, f"if {n} > len(b): raise WireError('sequence of %d elements in %d bytes; check the sender' % ({n}, len(b)))"
+        )
         w.line(depth, f"{v} = []")
         w.line(depth, f"for _ in range({n}):")
         inner: list[tuple[str, str]] = []

@@ -58,7 +58,9 @@ class Cell:
             ConfigError: the cell has no such mount.
         """
         if arm not in self.mounts:
-            raise ConfigError("arm", arm, arm, "one of " + ", ".join(self.mounts), "add a mount or mend the arms argument", self.source)
+            raise ConfigError(
+                "arm", arm, arm, "one of " + ", ".join(self.mounts), "add a mount or mend the arms argument", self.source
+            )
         return self.mounts[arm]
 
 

@@ -124,7 +124,9 @@ def load(path: str | Path) -> RobotLimits:
     if "gripper" in top.data:
         table = top.table("gripper")
         limits = _joint(table.text("joint"), table, ceiling)
-        gripper = Gripper(limits, table.number("closed", limits.lower, limits.upper), table.number("open", limits.lower, limits.upper))
+        gripper = Gripper(
+            limits, table.number("closed", limits.lower, limits.upper), table.number("open", limits.lower, limits.upper)
+        )
         table.done()
     leash = top.table("leash")
     robot = RobotLimits(

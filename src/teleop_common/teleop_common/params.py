@@ -103,7 +103,9 @@ def load(node: Node, config_class: type[Config]) -> Config:
     known = {f.name for f in fields}
     for name, override in node._parameter_overrides.items():  # noqa: SLF001 - rclpy has no public view of undeclared overrides
         if name not in known and name not in _ROS_OWN and not name.startswith("qos_overrides."):
-            raise ConfigError("parameter", name, override.value, "one of " + ", ".join(sorted(known)), "mend the key", _source_of(name))
+            raise ConfigError(
+                "parameter", name, override.value, "one of " + ", ".join(sorted(known)), "mend the key", _source_of(name)
+            )
     values: dict[str, Any] = {}
     for field in fields:
         meta = field.metadata
@@ -115,7 +117,12 @@ def load(node: Node, config_class: type[Config]) -> Config:
             **_range(meta, field.default),
         )
         override = node._parameter_overrides.get(field.name)  # noqa: SLF001
-        if isinstance(field.default, float) and override is not None and isinstance(override.value, int) and not isinstance(override.value, bool):
+        if (
+            isinstance(field.default, float)
+            and override is not None
+            and isinstance(override.value, int)
+            and not isinstance(override.value, bool)
+        ):
             override._value, override._type_ = float(override.value), override.Type.DOUBLE  # noqa: SLF001 - "1" is a fine number of seconds
         default = list(field.default) if isinstance(field.default, tuple) else field.default
         try:
@@ -123,7 +130,9 @@ def load(node: Node, config_class: type[Config]) -> Config:
         except (InvalidParameterTypeException, InvalidParameterValueException) as error:
             got = override.value if override is not None else default
             kind = type(default).__name__
-            raise ConfigError("parameter", field.name, got, f"{kind}, {allowed_text(meta)}", meta["description"], _source_of(field.name)) from error
+            raise ConfigError(
+                "parameter", field.name, got, f"{kind}, {allowed_text(meta)}", meta["description"], _source_of(field.name)
+            ) from error
         value = tuple(value) if isinstance(value, list) or hasattr(value, "tolist") else value
         check(config_class, field.name, value, _source_of(field.name))
         values[field.name] = value

@@ -149,5 +149,3 @@ def heading_yaw(orientation: Quat) -> float:
     up = (rows[0][2], rows[1][2], rows[2][2])
     s = -1.0 if forward[2] > 0.0 else 1.0
     return math.atan2(s * up[1], s * up[0])
-
-

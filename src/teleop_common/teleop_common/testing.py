@@ -98,7 +98,9 @@ def probe(domain: int) -> Iterator[Probe]:
 
 
 @contextmanager
-def process(package: str, executable: str, domain: int, params: dict[str, Any] | None = None, *, expect: int | None = 0) -> Iterator[subprocess.Popen[str]]:
+def process(
+    package: str, executable: str, domain: int, params: dict[str, Any] | None = None, *, expect: int | None = 0
+) -> Iterator[subprocess.Popen[str]]:
     """Run a node as its own process and end it with SIGINT.
 
     Args:
@@ -112,7 +114,9 @@ def process(package: str, executable: str, domain: int, params: dict[str, Any] |
 
     command = [f"{get_package_prefix(package)}/lib/{package}/{executable}", "--ros-args"]
     for name, value in (params or {}).items():
-        text = str(list(value)) if isinstance(value, tuple | list) else str(value).lower() if isinstance(value, bool) else str(value)
+        text = (
+            str(list(value)) if isinstance(value, tuple | list) else str(value).lower() if isinstance(value, bool) else str(value)
+        )
         command += ["-p", f"{name}:={text}"]
     child = subprocess.Popen(
         command, env=os.environ | {"ROS_DOMAIN_ID": str(domain)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

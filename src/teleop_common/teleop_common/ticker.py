@@ -21,7 +21,11 @@ class Ticker:
     """
 
     def __init__(
-        self, hz: float, callback: Callable[[], None], lock: threading.RLock | threading.Lock, fatal: Callable[[BaseException], None]
+        self,
+        hz: float,
+        callback: Callable[[], None],
+        lock: threading.RLock | threading.Lock,
+        fatal: Callable[[BaseException], None],
     ) -> None:
         """Start ticking."""
         self.period_ns = round(1e9 / hz)

@@ -51,9 +51,7 @@ class RecordPublisher:
         self.publisher.publish(self._encode(record))
 
 
-def subscribe(
-    node: TeleopNode, record: type, topic: str, callback: Callable[[Any], None], qos: QoSProfile
-) -> Subscription:
+def subscribe(node: TeleopNode, record: type, topic: str, callback: Callable[[Any], None], qos: QoSProfile) -> Subscription:
     """Subscribe to ``topic`` and hand each sample to ``callback`` as a record.
 
     The callback runs with the node's lock held. Bytes that do not decode are refused and logged, never raised into the executor.

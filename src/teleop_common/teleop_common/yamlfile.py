@@ -92,7 +92,9 @@ class Table:
         """Raise ConfigError for a key that nobody asked for."""
         for name in self.data:
             if name not in self._asked:
-                raise self.error(str(name), self.data[name], "one of " + ", ".join(sorted(self._asked)), "unknown key, mend or remove it")
+                raise self.error(
+                    str(name), self.data[name], "one of " + ", ".join(sorted(self._asked)), "unknown key, mend or remove it"
+                )
 
 
 def read(path: str | Path) -> Table:
