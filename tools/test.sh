@@ -1,0 +1,47 @@
+# Sourced by ./teleop test: the rings of the test suite.
+
+chromium() { # path of a Chromium or Chrome, or nothing
+  local name
+  for name in ${CHROMIUM:-} chromium chromium-browser google-chrome google-chrome-stable; do command -v "$name" && return; done
+  return 1
+}
+
+ring() { # ring NAME PATH... : the tests below the paths that exist
+  local name=$1 path paths=(); shift
+  for path in "$@"; do [ -n "$(find "$path" -name 'test_*.py' -print -quit 2>/dev/null)" ] && paths+=("$path"); done
+  [ ${#paths[@]} -gt 0 ] || { say "no tests in ring '$name'"; return 0; }
+  say "== $name"
+  python -m pytest -q -p no:randomly "${pytest_options[@]}" "${paths[@]}"
+}
+
+lint() {
+  say "== lint"
+  python -m ruff check . && python -m ruff format --check -q . && python -m mypy
+}
+
+run_tests() {
+  local which=${1:-all} failed=() underlay=()
+  [ $# -gt 0 ] && shift
+  case "$which" in
+    unit | node | launch | web | all | nightly) ;;
+    openxr) fail "the ring 'openxr' comes with OpenXR input, which this version does not have yet" ;;
+    *) fail "unknown test ring '$which': one of unit, node, launch, web, openxr, nightly" ;;
+  esac
+  setup test
+  cd "$root"
+  pytest_options=("$@")
+  ros_install || underlay=(underlay/*)
+  if [ "$which" = nightly ]; then export HYPOTHESIS_PROFILE=nightly TELEOP_NIGHTLY=1; which=all; fi
+  if [ "$which" = web ] || [ "$which" = all ]; then
+    chromium >/dev/null || needs_system chromium 'command -v chromium' chromium \
+      || fail "the browser tests need Chromium; install it (Debian/Ubuntu: sudo apt-get install chromium) or name one: CHROMIUM=/path"
+    CHROMIUM=$(chromium); export CHROMIUM
+  fi
+  run_ring() { [ "$which" = all ] || [ "$which" = "$1" ] || return 0; shift; "$@" || failed+=("$2"); }
+  run_ring unit lint lint
+  run_ring unit ring unit "${underlay[@]/%//test/unit}" src/*/test/unit
+  run_ring node ring node "${underlay[@]/%//test/node}" src/*/test/node
+  run_ring launch ring launch "${underlay[@]/%//test/launch}" src/*/test/launch
+  run_ring web ring web src/*/test/web
+  [ ${#failed[@]} -eq 0 ] || fail "failed: ${failed[*]}"
+}
