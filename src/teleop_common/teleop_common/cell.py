@@ -40,6 +40,7 @@ class Cell:
         place_zone: x, y of the middle of the place zone on the bench [m].
         place_zone_radius: its radius [m].
         source: the file.
+        cube_slots: x, y of the places of the simulated cubes on the bench [m].
     """
 
     mounts: dict[str, Pose]
@@ -50,6 +51,7 @@ class Cell:
     place_zone: tuple[float, float]
     place_zone_radius: float
     source: str
+    cube_slots: tuple[tuple[float, float], ...] = ()
 
     def mount(self, arm: str) -> Pose:
         """Return the base pose of ``arm`` in world.
@@ -84,6 +86,13 @@ def load(path: str | Path) -> Cell:
         sx, sy, sz = table.numbers("size", 3, 0.001, 20.0)
         boxes.append(Box(table.text("name"), (x, y, z), (sx, sy, sz), table.number("yaw", -3.15, 3.15, 0.0)))
         table.done()
+    slots = []
+    listed = top.raw("cube_slots", ())
+    if not isinstance(listed, list | tuple):
+        raise top.error("cube_slots", listed, "a list of [x, y]")
+    for index, slot in enumerate(listed):
+        x, y = yamlfile.Table({str(index): slot}, top.source, "cube_slots").numbers(str(index), 2, -5.0, 5.0)
+        slots.append((x, y))
     cx, cy = bench.numbers("centre", 2, -5.0, 5.0)
     sx, sy = bench.numbers("size", 2, 0.1, 10.0)
     zx, zy = zone.numbers("centre", 2, -5.0, 5.0)
@@ -96,6 +105,7 @@ def load(path: str | Path) -> Cell:
         place_zone=(zx, zy),
         place_zone_radius=zone.number("radius", 0.01, 1.0),
         source=str(path),
+        cube_slots=tuple(slots),
     )
     for table in (bench, zone, top):
         table.done()
