@@ -1,0 +1,225 @@
+"""The pieces from which the launch files build the graph.
+
+Arguments are declared here once, with description, unit and choices; each node is one function. Every node respawns after
+one second; one that refuses its configuration (exit status 2) ends the whole launch instead, with the node's own line.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+from launch import LaunchContext, LaunchDescriptionEntity
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    OpaqueFunction,
+    RegisterEventHandler,
+    SetEnvironmentVariable,
+    TimerAction,
+)
+from launch.conditions import IfCondition
+from launch.event_handlers import OnProcessExit
+from launch.events import Shutdown
+from launch.events.process import ProcessExited
+from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution, PythonExpression
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+CONFIG_ERROR = 2  # exit status of a node that refuses its configuration
+RESPAWN_DELAY = 1.0  # [s]
+LATER = {
+    "openxr": "input:=openxr comes with the OpenXR provider, not in this version; use input:=web, debug or replay",
+    "record": "record:=true comes with the recorder, not in this version; use: ros2 bag record -e '/teleop/input/.*/frame'",
+}
+
+_CONFIG = PathJoinSubstitution([FindPackageShare("teleop_bringup"), "config"])
+_ARGUMENTS = {
+    "arms": ("left,right", "arms of the graph, comma-separated; each needs a mount in the cell file", None),
+    "input": (
+        "web",
+        "input provider: headset browser, scripted operator, recorded bag, OpenXR runtime, or another publisher",
+        ["web", "debug", "replay", "openxr", "external"],
+    ),
+    "bag": ("", "bag to replay (directory or .mcap), for input:=replay", None),
+    "loop": ("false", "start the replayed bag again at its end", ["true", "false"]),
+    "path": ("wave", "scripted path for input:=debug: a name in config/debug_paths, or a YAML file", None),
+    "cameras": ("true", "render the simulated cameras", ["true", "false"]),
+    "web": ("true", "serve the headset page and the cockpit", ["true", "false"]),
+    "rviz": ("false", "open RViz, where it is installed", ["true", "false"]),
+    "record": ("false", "record episodes", ["true", "false"]),
+    "autostart": ("true", "connect and start the session once the provider is there", ["true", "false"]),
+    "stance": ("behind", "how the operator stands to the arms", ["behind", "facing", "camera"]),
+    "solver": ("differential", "inverse kinematics", ["differential", "analytic"]),
+    "limits_file": (PathJoinSubstitution([_CONFIG, "limits", "so101.yaml"]), "limits file of the robot", None),
+    "cell_file": (PathJoinSubstitution([_CONFIG, "cell.yaml"]), "cell file: mounts, bench, obstacles", None),
+    "bindings_file": (PathJoinSubstitution([_CONFIG, "bindings.yaml"]), "button bindings", None),
+    "bindings_preset": ("default", "preset of the bindings file", None),
+    "params_file": (
+        PathJoinSubstitution([_CONFIG, "params.yaml"]),
+        "parameter file of all nodes; launch arguments outrank it",
+        None,
+    ),
+    "bind": ("0.0.0.0", "address that the HTTPS server listens on", None),
+    "https_port": ("8443", "HTTPS port for the headset, 0 takes a free one", None),
+    "http_port": ("8080", "HTTP port on localhost for the desktop page, 0 takes a free one", None),
+    "pairing_code": ("", "six digits a page must present; empty makes one at each start", None),
+    "cubes_seed": ("0", "seed of the cubes' places", None),
+    "side": ("all", "which side of the graph runs here: all, the operator's or the arms'", ["all", "operator", "arms"]),
+    "discovery": ("localhost", "how far ROS discovery reaches", ["localhost", "subnet"]),
+    "duration": ("0", "end by itself after this long, 0 never [s]", None),
+    "log_level": ("info", "least severity logged", ["debug", "info", "warn", "error"]),
+}
+
+
+def arguments(*names: str, **defaults: str) -> list[LaunchDescriptionEntity]:
+    """Declare launch arguments by name, with other defaults where given."""
+    declared: list[LaunchDescriptionEntity] = []
+    for name in names or _ARGUMENTS:
+        default, description, choices = _ARGUMENTS[name]
+        extra = {"choices": choices} if choices else {}
+        declared.append(DeclareLaunchArgument(name, default_value=defaults.get(name, default), description=description, **extra))
+    return declared
+
+
+def _is(name: str, *values: str) -> PythonExpression:
+    return PythonExpression(["'", LaunchConfiguration(name), f"' in {values!r}"])
+
+
+def _both(a: PythonExpression, b: PythonExpression) -> PythonExpression:
+    return PythonExpression([a, " and ", b])
+
+
+OPERATOR_SIDE = _is("side", "all", "operator")
+ARMS_SIDE = _is("side", "all", "arms")
+ARMS = ParameterValue(PythonExpression(["'", LaunchConfiguration("arms"), "'.split(',')"]), value_type=list[str])
+
+
+def _parameter(name: str) -> ParameterValue:
+    kind = _TYPES.get(name, str)
+    return ParameterValue(LaunchConfiguration(name), value_type=kind)
+
+
+_TYPES: dict[str, type] = {"autostart": bool, "loop": bool, "https_port": int, "http_port": int, "cubes_seed": int}
+
+
+def node(package: str, executable: str, *parameters: str, when: PythonExpression, prefix: str = "", **fixed: object) -> Node:
+    """Describe one node of the graph; it respawns and is named like its executable.
+
+    Args:
+        package: its package.
+        executable: its executable.
+        parameters: launch arguments handed on as parameters of the same name.
+        when: condition on which it runs.
+        prefix: command put before it, e.g. ``nice -n 10``.
+        fixed: further parameters.
+    """
+    handed = {name: _parameter(name) for name in parameters}
+    return Node(
+        package=package,
+        executable=executable,
+        name=executable,
+        output="screen",
+        respawn=True,
+        respawn_delay=RESPAWN_DELAY,
+        parameters=[LaunchConfiguration("params_file"), {**handed, **fixed}],
+        ros_arguments=["--log-level", LaunchConfiguration("log_level")],
+        prefix=prefix,
+        condition=IfCondition(when),
+    )
+
+
+def operator_nodes() -> list[LaunchDescriptionEntity]:
+    """Describe the operator's side: the input provider, the session and the pages."""
+    provider = PythonExpression(
+        ["{'web': 'webxr'}.get('", LaunchConfiguration("input"), "', '", LaunchConfiguration("input"), "')"]
+    )
+    return [
+        node("teleop_input", "debug_input", "path", when=_both(OPERATOR_SIDE, _is("input", "debug"))),
+        node("teleop_input", "replay_input", "bag", "loop", when=_both(OPERATOR_SIDE, _is("input", "replay"))),
+        node(
+            "teleop_session", "session", "autostart", "stance", "bindings_file", "bindings_preset",
+            when=OPERATOR_SIDE, arms=ARMS, provider=ParameterValue(provider, value_type=str),
+        ),
+        node(
+            "teleop_web", "web_gateway", "bind", "https_port", "http_port", "pairing_code",
+            when=_both(OPERATOR_SIDE, _is("web", "true")), arms=ARMS,
+        ),
+        Node(
+            package="rviz2", executable="rviz2", name="rviz2", output="log",
+            arguments=["-d", PathJoinSubstitution([_CONFIG, "rviz", "teleop.rviz"])],
+            condition=IfCondition(_both(OPERATOR_SIDE, _is("rviz", "true"))),
+        ),
+    ]  # fmt: skip
+
+
+def control_nodes() -> list[LaunchDescriptionEntity]:
+    """Describe what stands between the operator and a driver: retargeter, guard and the arms' TF."""
+    description = Command(
+        ["python3 -m teleop_description.urdf --arms ", LaunchConfiguration("arms"),
+         " --limits ", LaunchConfiguration("limits_file"), " --cell ", LaunchConfiguration("cell_file")]
+    )  # fmt: skip
+    return [
+        node("teleop_ik", "retargeter", "limits_file", "cell_file", "solver", when=ARMS_SIDE, arms=ARMS),
+        node("teleop_safety", "guard", "limits_file", "cell_file", when=ARMS_SIDE, arms=ARMS),
+        node(
+            "robot_state_publisher", "robot_state_publisher",
+            when=ARMS_SIDE, robot_description=ParameterValue(description, value_type=str),
+        ),
+    ]  # fmt: skip
+
+
+def simulation_nodes() -> list[LaunchDescriptionEntity]:
+    """Describe the simulated arms and their cameras."""
+    return [
+        node("teleop_sim", "sim", "limits_file", "cell_file", "cubes_seed", when=ARMS_SIDE, arms=ARMS),
+        node(
+            "teleop_sim", "sim_cameras", "limits_file", "cell_file",
+            when=_both(ARMS_SIDE, _is("cameras", "true")), arms=ARMS,
+        ),
+    ]  # fmt: skip
+
+
+def _refuse(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    chosen = context.launch_configurations
+    if chosen.get("input") == "openxr":
+        raise RuntimeError(LATER["openxr"])
+    if chosen.get("record") == "true":
+        raise RuntimeError(LATER["record"])
+    if chosen.get("input") == "replay" and not chosen.get("bag"):
+        raise RuntimeError("launch argument 'bag': got '', allowed a bag's directory or .mcap file; add bag:=PATH")
+    if chosen.get("rviz") == "true" and shutil.which("rviz2") is None:
+        raise RuntimeError(
+            "launch argument 'rviz': got 'true', but no rviz2 is installed; install ros-jazzy-rviz2 or leave it false"
+        )
+    return []
+
+
+def _config_errors(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """End the launch with a failure when a node refused its configuration: a respawn would refuse it again for ever."""
+    if event.returncode != CONFIG_ERROR or context.is_shutdown:
+        return []
+    message = f"{event.process_name} refused its configuration (its own line above says what and why); nothing runs"
+
+    def stop(_context: LaunchContext) -> None:
+        raise RuntimeError(message)
+
+    return [OpaqueFunction(function=stop)]
+
+
+def surroundings() -> list[LaunchDescriptionEntity]:
+    """Describe what every launch file of the graph begins with: refusals, discovery, duration, end on bad configuration."""
+    duration = LaunchConfiguration("duration")
+    discovery = PythonExpression(["'", LaunchConfiguration("discovery"), "'.upper()"])
+    return [
+        OpaqueFunction(function=_refuse),
+        SetEnvironmentVariable(
+            "ROS_AUTOMATIC_DISCOVERY_RANGE", PythonExpression(["'", LaunchConfiguration("discovery"), "'.upper()"])
+        ),
+        RegisterEventHandler(OnProcessExit(on_exit=_config_errors)),
+        TimerAction(
+            period=duration,
+            actions=[EmitEvent(event=Shutdown(reason="duration over"))],
+            condition=IfCondition(PythonExpression(["float('", duration, "') > 0"])),
+        ),
+    ]
