@@ -1,0 +1,76 @@
+"""One arm as a MuJoCo specification: the installed MJCF, with the URDF's names, the servo's gains and lighter meshes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+from teleop_common.errors import ConfigError
+from teleop_common.limits import RobotLimits
+
+from teleop_description import cameras
+from teleop_description.assets import mesh_dir, mjcf_path
+from teleop_description.meshes import decimated
+
+PADS = ("fixed_jaw_pad", "moving_jaw_pad")
+# the MJCF's tool site is the URDF's gripper_frame_link turned by 90° about y; this is the URDF's own attitude (w, x, y, z)
+_TOOL_SITE, _TOOL_QUAT = "gripperframe", (0.0, 0.0, 1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class ArmOptions:
+    """What a person may want to change about the simulated arm.
+
+    Attributes:
+        kp: stiffness of the position servo [Nm/rad]. The default is upstream's, identified for the servo's P = 16; the
+            wheel's older 17.8 sags 22 mm at the tool.
+        kv: damping of the position servo [Nm·s/rad].
+        pad_friction: sliding friction of the finger pads [1]; rubber holds a cube in transport, at 1.0 it slips out.
+        hull_vertices: most corners of a collision hull; a hull of all corners costs several times the contact time.
+    """
+
+    kp: float = 998.22
+    kv: float = 2.731
+    pad_friction: float = 2.0
+    hull_vertices: int = 40
+
+
+def arm_spec(limits: RobotLimits, options: ArmOptions) -> mujoco.MjSpec:
+    """Return one arm, without prefix, standing at its base link's origin.
+
+    Bodies and the tool site carry the URDF's link names, so that TF, guard and simulation speak of the same things.
+    Joint and control ranges are the mechanical range: limits ± ``mechanical_margin``.
+
+    Raises:
+        ConfigError: no MJCF is known for the robot, or its joints are not those of the limits file.
+    """
+    path = mjcf_path(limits.urdf)
+    spec = mujoco.MjSpec.from_file(str(path))
+    found = tuple(joint.name for joint in spec.joints)
+    if found != limits.names:
+        raise ConfigError(
+            "joints", limits.robot, list(limits.names), "those of the MJCF: " + ", ".join(found), "mend", limits.source
+        )
+    for mesh in spec.meshes:
+        mesh.name = mesh.name or mesh.file.removesuffix(".stl")
+        mesh.file = str(decimated(mesh_dir(limits.urdf) / mesh.file))
+        mesh.maxhullvert = options.hull_vertices
+    for body in spec.bodies:
+        if body.name != "world":
+            body.name += "_link"
+    tool = spec.site(_TOOL_SITE)
+    tool.name, tool.quat = limits.tip_link, _TOOL_QUAT
+    for joint in limits.all_joints:
+        mechanical = [joint.lower - limits.mechanical_margin, joint.upper + limits.mechanical_margin]
+        spec.joint(joint.name).range = mechanical
+        actuator = spec.actuator(joint.name)
+        actuator.ctrlrange = mechanical
+        actuator.set_to_position(kp=options.kp, kv=options.kv)
+    for name in PADS:
+        pad = spec.geom(name)
+        # the hulls of the jaws touch a cube in a point each; the pads give flat faces to hold it by
+        pad.contype = pad.conaffinity = 1
+        pad.condim = 4
+        pad.friction = [options.pad_friction, 0.02, 0.001]
+    cameras.add_wrist_camera(spec, limits.tip_link)
+    return spec
