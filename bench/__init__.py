@@ -1,0 +1,1 @@
+"""Benchmarks against peers and floors: `./teleop bench [PART] [--json FILE]`."""
