@@ -34,7 +34,7 @@ LATER = {
 }
 
 _CONFIG = PathJoinSubstitution([FindPackageShare("teleop_bringup"), "config"])
-_ARGUMENTS = {
+ARGUMENTS = {
     "arms": ("left,right", "arms of the graph, comma-separated; each needs a mount in the cell file", None),
     "input": (
         "web",
@@ -75,8 +75,8 @@ _ARGUMENTS = {
 def arguments(*names: str, **defaults: str) -> list[LaunchDescriptionEntity]:
     """Declare launch arguments by name, with other defaults where given."""
     declared: list[LaunchDescriptionEntity] = []
-    for name in names or _ARGUMENTS:
-        default, description, choices = _ARGUMENTS[name]
+    for name in names or ARGUMENTS:
+        default, description, choices = ARGUMENTS[name]
         extra = {"choices": choices} if choices else {}
         declared.append(DeclareLaunchArgument(name, default_value=defaults.get(name, default), description=description, **extra))
     return declared

@@ -1,0 +1,118 @@
+"""Writes the reference pages of docs/ from their sources: messages, services, launch arguments, parameters, the graph.
+
+``python tools/reference.py`` writes, ``--check`` fails when a page is out of date (a test runs it). The graph page needs
+the running graph and is written by ``--graph``; the launch tests hold it against what runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTE = "<!-- Written by tools/reference.py: change its sources, then run it. -->\n"
+NODES = {
+    "debug_input": "teleop_input.debug_node",
+    "replay_input": "teleop_input.replay_node",
+    "web_gateway": "teleop_web.gateway_node",
+    "session": "teleop_session.session_node",
+    "retargeter": "teleop_ik.retargeter_node",
+    "guard": "teleop_safety.guard_node",
+    "sim": "teleop_sim.sim_node",
+    "sim_cameras": "teleop_sim.cameras_node",
+}
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").strip()
+
+
+def interface_page() -> str:
+    """Return docs/interfaces.md: every message and service, field by field."""
+    out = [NOTE, "# Messages and services\n\nAngles in rad, lengths in m, times in s, quaternions x y z w.\n"]
+    for folder, title in (("msg", "Messages"), ("srv", "Services")):
+        out.append(f"\n## {title}\n")
+        for path in sorted((ROOT / "src/teleop_interfaces" / folder).iterdir()):
+            out.append(_interface(path))
+    return "".join(out)
+
+
+def _interface(path: Path) -> str:
+    intro, rows, constants = [], [], []
+    for line in path.read_text().splitlines():
+        text, _, comment = line.partition("#")
+        text, comment = text.strip(), comment.strip()
+        if not text:
+            if comment and not rows:
+                intro.append(comment)
+        elif text == "---":
+            rows.append("| *answer* | | |\n")
+        elif m := re.fullmatch(r"(\w+)\s+(\w+)\s*=\s*(\S+)", text):
+            constants.append(f"{m[2]} {m[3]}")
+        else:
+            kind, name = text.split()
+            rows.append(f"| `{name}` | `{kind}` | {_cell(comment)} |\n")
+    head = f"\n### {path.stem}\n\n" + " ".join(intro) + "\n\n"
+    if constants:
+        head += "Constants: " + ", ".join(constants) + ".\n\n"
+    return head + "| field | type | meaning |\n|---|---|---|\n" + "".join(rows)
+
+
+def parameter_page() -> str:
+    """Return docs/parameters.md: launch arguments and every node's parameters."""
+    from teleop_bringup import graph
+
+    out = [NOTE, "# Launch arguments and parameters\n\n## Launch arguments of `sim.launch.py`\n\n"]
+    out.append("| argument | default | allowed | meaning |\n|---|---|---|---|\n")
+    for name, (default, description, choices) in graph.ARGUMENTS.items():
+        shown = f"`{default}`" if isinstance(default, str) and default else ("" if isinstance(default, str) else "installed file")
+        out.append(f"| `{name}` | {shown} | {', '.join(choices or [])} | {_cell(description)} |\n")
+    out.append("\nParameters are read-only at run time: a restarted node returns in hold within a second.\n")
+    for node, module in NODES.items():
+        config = _config_of(importlib.import_module(module))
+        out.append(f"\n## `{node}`\n\n| parameter | default | allowed | meaning |\n|---|---|---|---|\n")
+        out.extend(_parameter(field) for field in dataclasses.fields(config))
+    return "".join(out)
+
+
+def _config_of(module: Any) -> type:
+    for value in vars(module).values():
+        if isinstance(value, type) and dataclasses.is_dataclass(value) and all("description" in f.metadata for f in dataclasses.fields(value)):
+            return value
+    raise LookupError(f"module '{module.__name__}': no parameter dataclass found, allowed one whose fields come from params.param")
+
+
+def _parameter(field: dataclasses.Field[Any]) -> str:
+    from teleop_common.params import allowed_text
+
+    default = ", ".join(map(str, field.default)) if isinstance(field.default, tuple) else str(field.default)
+    return f"| `{field.name}` | `{default}` | {_cell(allowed_text(field.metadata))} | {_cell(field.metadata['description'])} |\n"
+
+
+PAGES = {"interfaces.md": interface_page, "parameters.md": parameter_page}
+
+
+def main() -> int:
+    """Write or check the pages."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="fail when a page is out of date")
+    check = parser.parse_args().check
+    stale = []
+    for name, page in PAGES.items():
+        path, text = ROOT / "docs" / name, page()
+        if check and (not path.exists() or path.read_text() != text):
+            stale.append(name)
+        elif not check:
+            path.write_text(text)
+    if stale:
+        print(f"docs: {', '.join(stale)} out of date; run: ./teleop exec python tools/reference.py", file=sys.stderr)
+    return bool(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
