@@ -36,6 +36,20 @@ class Transform(NamedTuple):
     rotation: Quat = IDENTITY_QUAT
 
 
+class TransformStamped(NamedTuple):
+    """geometry_msgs/TransformStamped."""
+
+    header: Header = Header()
+    child_frame_id: str = ""
+    transform: Transform = Transform()
+
+
+class TFMessage(NamedTuple):
+    """tf2_msgs/TFMessage."""
+
+    transforms: tuple[TransformStamped, ...] = ()
+
+
 class TrackedPose(NamedTuple):
     """A pose with its validity flags."""
 

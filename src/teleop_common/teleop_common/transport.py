@@ -17,7 +17,7 @@ from teleop_common.cdr import Codec, WireError
 from teleop_common.runner import TeleopNode
 
 _RECORDS: dict[str, type] = {name: value for name, value in vars(records).items() if isinstance(value, type)}
-_PACKAGES = {"JointState": "sensor_msgs"}
+_PACKAGES = {"JointState": "sensor_msgs", "TFMessage": "tf2_msgs", "TransformStamped": "geometry_msgs"}
 
 
 def _message(kind: str) -> type:
