@@ -1,1 +1,61 @@
-"""Subset of rosbag2_py for machines without a ROS install."""
+"""Subset of rosbag2_py for machines without a ROS install: sequential reading and writing of MCAP bags."""
+
+from typing import Any
+
+from rosbag2_py._info import Info
+from rosbag2_py._qos import QoS, convert_rclpy_qos_to_rclcpp_qos
+from rosbag2_py._reader import SequentialReader
+from rosbag2_py._types import (
+    BagMetadata,
+    ConverterOptions,
+    FileInformation,
+    ReadOrder,
+    ReadOrderSortBy,
+    StorageFilter,
+    StorageOptions,
+    TopicInformation,
+    TopicMetadata,
+)
+from rosbag2_py._writer import SequentialWriter
+
+
+def get_default_storage_id() -> str:
+    """Return the storage that an empty ``storage_id`` means."""
+    return "mcap"
+
+
+def get_registered_readers() -> set[str]:
+    """Return the storages that can be read."""
+    return {"mcap"}
+
+
+def get_registered_writers() -> set[str]:
+    """Return the storages that can be written."""
+    return {"mcap"}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    raise NotImplementedError(f"rosbag2_py '{name}': not in the subset of this workspace; install the real ros-jazzy-rosbag2-py")
+
+
+__all__ = [
+    "BagMetadata",
+    "ConverterOptions",
+    "FileInformation",
+    "Info",
+    "QoS",
+    "ReadOrder",
+    "ReadOrderSortBy",
+    "SequentialReader",
+    "SequentialWriter",
+    "StorageFilter",
+    "StorageOptions",
+    "TopicInformation",
+    "TopicMetadata",
+    "convert_rclpy_qos_to_rclcpp_qos",
+    "get_default_storage_id",
+    "get_registered_readers",
+    "get_registered_writers",
+]
