@@ -213,9 +213,7 @@ def surroundings() -> list[LaunchDescriptionEntity]:
     discovery = PythonExpression(["'", LaunchConfiguration("discovery"), "'.upper()"])
     return [
         OpaqueFunction(function=_refuse),
-        SetEnvironmentVariable(
-            "ROS_AUTOMATIC_DISCOVERY_RANGE", PythonExpression(["'", LaunchConfiguration("discovery"), "'.upper()"])
-        ),
+        SetEnvironmentVariable("ROS_AUTOMATIC_DISCOVERY_RANGE", discovery),
         RegisterEventHandler(OnProcessExit(on_exit=_config_errors)),
         TimerAction(
             period=duration,
