@@ -1,0 +1,79 @@
+"""A drive seen, recorded and played back with the ordinary ros2 commands."""
+
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from domain_coordinator import domain_id
+
+from conftest import QUIET
+from teleop_bringup import testing
+from teleop_common.enums import Authority
+
+
+def ros2(graph, *arguments, seconds=20):
+    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_domain_id())}
+    return subprocess.run(["ros2", *arguments], env=environment, capture_output=True, text=True, timeout=seconds).stdout
+
+
+def test_nodes_topics_and_rates_are_listed(running):
+    graph, _ = running
+    nodes = ros2(graph, "node", "list").split()
+    assert {"/session", "/retargeter", "/guard", "/sim", "/robot_state_publisher"} <= set(nodes)
+    topics = ros2(graph, "topic", "list").split()
+    assert {"/teleop/frame", "/teleop/joint_targets", "/left/joint_command", "/right/joint_states", "/tf"} <= set(topics)
+    echo = ros2(graph, "topic", "echo", "--once", "/teleop/session/state")
+    assert "provider: external" in echo
+    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_domain_id())}
+    hz = subprocess.Popen(["ros2", "topic", "hz", "/right/joint_states"], env=environment, stdout=subprocess.PIPE, text=True)
+    time.sleep(5.0)
+    hz.send_signal(signal.SIGINT)
+    output, _ = hz.communicate(timeout=10)
+    rates = [float(line.split(":")[1]) for line in output.splitlines() if "average rate" in line]
+    assert rates[-1] == pytest.approx(100.0, rel=0.1)
+
+
+def drive(graph, operator):
+    """A short drive of both arms."""
+    graph.engage(operator, "left", "right")
+    operator.move(1.0, right=(0.0, 0.05, -0.05), left=(0.03, 0.02, 0.0))
+    operator.move(0.8, right=(0.02, -0.03, 0.02))
+    graph.release(operator, "left", "right")
+
+
+def test_replayed_operator_input_gives_the_recorded_commands(tmp_path):
+    bag = tmp_path / "drive"
+    with domain_id() as domain, testing.graph(domain, "input:=external", "autostart:=false", *QUIET) as graph:
+        graph.ready()
+        operator = testing.Operator(graph.node)
+        graph.start_session()
+        recorder = subprocess.Popen(
+            ["ros2", "bag", "record", "-o", str(bag), "/teleop/input/external/frame"],
+            env=os.environ | {"ROS_DOMAIN_ID": str(domain)},
+        )
+        time.sleep(3.0)
+        drive(graph, operator)
+        time.sleep(0.3)
+        recorder.send_signal(signal.SIGINT)
+        assert recorder.wait(10) == 0
+        operator.close()
+        recorded = {arm: by_frame(graph.commands[arm]) for arm in graph.arms}
+    with domain_id() as domain, testing.graph(domain, "input:=replay", f"bag:={bag}", *QUIET) as graph:
+        graph.ready()
+        graph.until(lambda: any(c.authority == Authority.DRIVING for c in graph.commands["right"]), 15.0, "replayed driving")
+        graph.until(
+            lambda: graph.is_in("right", Authority.IDLE) and graph.is_in("left", Authority.IDLE), 10.0, "end of the drive"
+        )
+        for arm in graph.arms:
+            again = by_frame(graph.commands[arm])
+            common = sorted(set(again) & set(recorded[arm]))
+            assert len(common) > 100
+            worst = max(np.max(np.abs(np.subtract(again[s], recorded[arm][s]))) for s in common)
+            assert worst < 0.02, f"{arm}: replayed commands differ by {worst:.4f} rad"
+
+
+def by_frame(commands):
+    return {c.frame_sequence: c.position for c in commands if c.authority == Authority.DRIVING and c.frame_sequence}
