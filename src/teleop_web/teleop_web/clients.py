@@ -1,0 +1,163 @@
+"""Who may speak: pairing code with lock-out, one operator at a time, rate limits. All times are monotonic seconds."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+WRONG_TRIES = 5  # wrong codes of one address before it has to wait
+WRONG_TRIES_ALL = 30  # of all addresses together: a guesser may own many
+LOCK_OUT = 30.0  # [s]
+MAX_ADDRESSES = 256  # remembered; the oldest is forgotten, so memory stays bounded
+KEEP_OPERATOR = 10.0  # [s] for which an operator who vanished keeps the place
+
+
+def new_code() -> str:
+    """Return a random pairing code of six digits."""
+    return f"{secrets.randbelow(1_000_000):06d}"
+
+
+@dataclass
+class _Tries:
+    wrong: int = 0
+    since: float = 0.0
+
+
+class Pairing:
+    """Checks pairing codes; wrong ones cost time.
+
+    Six digits give a guesser 10 tries a minute per address and 60 in all: a year for an even chance.
+    """
+
+    def __init__(self, code: str) -> None:
+        """Remember the code."""
+        self._code = code.encode()
+        self._tries: OrderedDict[str, _Tries] = OrderedDict()
+        self._all = _Tries()
+        self.refused = 0
+
+    def check(self, code: str, address: str, now: float) -> str:
+        """Return an empty string when ``code`` is right, else the reason of the refusal.
+
+        Args:
+            code: what the client presented.
+            address: where it comes from.
+            now: monotonic time [s].
+        """
+        tries = self._tries.setdefault(address, _Tries())
+        self._tries.move_to_end(address)
+        while len(self._tries) > MAX_ADDRESSES:
+            self._tries.popitem(last=False)
+        for count, limit in ((tries, WRONG_TRIES), (self._all, WRONG_TRIES_ALL)):
+            if now - count.since >= LOCK_OUT:
+                count.wrong = 0
+            if count.wrong >= limit:
+                self.refused += 1
+                wait = LOCK_OUT - (now - count.since)
+                return f"pairing code: too many wrong tries, allowed again in {wait:.0f} s; read the code from the gateway's terminal"
+        if hmac.compare_digest(code.encode("utf-8", "replace"), self._code):
+            tries.wrong = 0
+            return ""
+        self.refused += 1
+        for count in (tries, self._all):
+            count.wrong += 1
+            count.since = now
+        return (
+            "pairing code: got a wrong one, allowed the six digits printed by the gateway; open the printed URL or type the code"
+        )
+
+
+class TokenBucket:
+    """Lets ``rate`` things pass per second, and bursts of ``burst``."""
+
+    def __init__(self, rate: float, burst: float) -> None:
+        """Start full."""
+        self.rate, self.burst = rate, burst
+        self._tokens, self._at = burst, 0.0
+
+    def take(self, now: float) -> bool:
+        """Return whether one more may pass at ``now`` [s]."""
+        self._tokens = min(self.burst, self._tokens + (now - self._at) * self.rate)
+        self._at = now
+        if self._tokens < 1.0:
+            return False
+        self._tokens -= 1.0
+        return True
+
+
+@dataclass
+class Client:
+    """One socket.
+
+    Attributes:
+        key: number of the socket, unique in the process.
+        identity: chosen by the client, the same after a reconnect.
+        name: for people, e.g. ``Quest 3``.
+        address: where it comes from.
+        wants_to_operate: it asked for the operator's place.
+        last_sequence: its own number of the last accepted frame.
+        recentred: a recentre was announced and no frame has carried it yet.
+    """
+
+    key: int
+    identity: str
+    name: str
+    address: str
+    wants_to_operate: bool
+    last_sequence: int | None = None
+    recentred: bool = False
+
+
+@dataclass
+class Operators:
+    """Who holds the operator's place.
+
+    Attributes:
+        connection: connection number of the frames; random start, +1 whenever the place is taken by another socket.
+        sequence: number of the last frame on this connection.
+        key: socket of the operator, None while nobody is there.
+        identity: who holds the place, kept for a while after the socket closed.
+        name: the holder's name.
+    """
+
+    connection: int
+    sequence: int = 0
+    key: int | None = None
+    identity: str = ""
+    name: str = ""
+    take_overs: int = 0
+    _left_at: float = field(default=0.0, repr=False)
+
+    def free(self, now: float) -> bool:
+        """Return whether anybody may take the place."""
+        return self.key is None and (not self.identity or now - self._left_at > KEEP_OPERATOR)
+
+    def may_join(self, client: Client, now: float) -> bool:
+        """Return whether ``client`` gets the place without taking it over."""
+        return client.wants_to_operate and (self.free(now) or client.identity == self.identity)
+
+    def take(self, client: Client) -> int | None:
+        """Give the place to ``client`` and return the socket that lost it, if another had it."""
+        lost = self.key if self.key != client.key else None
+        if lost is not None and client.identity != self.identity:
+            self.take_overs += 1
+        if self.key != client.key:
+            self.connection = (self.connection + 1) % 2**32
+            self.sequence = 0
+        self.key, self.identity, self.name = client.key, client.identity, client.name
+        client.last_sequence = None
+        return lost
+
+    def leave(self, key: int, now: float) -> None:
+        """Note that a socket closed."""
+        if self.key == key:
+            self.key, self._left_at = None, now
+
+    def why_not(self, client: Client) -> str:
+        """Return why a frame of ``client`` is refused, empty when it is the operator."""
+        if self.key == client.key:
+            return ""
+        holder = self.name or "nobody"
+        return f'operator: \'{holder}\' holds the controls, allowed one at a time; send {{"type": "claim"}} to take over'

@@ -1,0 +1,169 @@
+"""The REST surface: session commands, e-stop, torque, simulation. Same pairing code as the sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+from teleop_common.enums import Command
+from teleop_web.clients import Pairing
+from teleop_web.graph import Answer, Graph
+from teleop_web.hub import Hub
+
+TIMEOUT = 5.0  # [s] that a service may take
+CONNECT_TIMEOUT = 8.0  # [s]; CONNECT itself waits 2 s for the graph
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def problem(status: int, what: str, allowed: str, remedy: str) -> web.Response:
+    """Return an error as JSON: what is wrong, what is allowed, what to do."""
+    return web.json_response(
+        {"success": False, "what": what, "allowed": allowed, "remedy": remedy, "message": f"{what}; {remedy}"}, status=status
+    )
+
+
+def presented_code(request: web.Request) -> str:
+    """Return the pairing code that a request carries: header, bearer token or query."""
+    bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    return request.headers.get("X-Pairing-Code") or bearer or request.query.get("code", "")
+
+
+class Rest:
+    """Handlers of ``/api``."""
+
+    def __init__(self, graph: Graph, hub: Hub, pairing: Pairing, arms: tuple[str, ...]) -> None:
+        """Remember what the handlers need."""
+        self._graph, self._hub, self._pairing, self._arms = graph, hub, pairing, arms
+
+    def routes(self) -> list[web.AbstractRouteDef]:
+        """Return the routes."""
+        post, get, guarded = web.post, web.get, self._guarded
+        return [
+            get("/api/state", guarded(self._state)),
+            get("/api/cameras", guarded(self._cameras)),
+            post("/api/session/{command}", guarded(self._session)),
+            post("/api/stance", guarded(self._stance)),
+            post("/api/estop", guarded(self._estop)),
+            post("/api/estop/reset", guarded(self._estop_reset)),
+            post("/api/torque/{arm}", guarded(self._torque)),
+            post("/api/sim/reset", guarded(self._sim_reset)),
+            post("/api/sim/cubes", guarded(self._sim_cubes)),
+        ]
+
+    def _guarded(self, handler: Handler) -> Handler:
+        """Let only requests with the pairing code through."""
+
+        async def checked(request: web.Request) -> web.StreamResponse:
+            now = self._graph.clock().now
+            if reason := self._pairing.check(presented_code(request), request.remote or "", now):
+                return problem(
+                    401, reason, "the pairing code in the header X-Pairing-Code", "use the code printed by the gateway"
+                )
+            return await handler(request)
+
+        return checked
+
+    async def _body(self, request: web.Request) -> dict[str, Any]:
+        text = await request.text()
+        try:
+            value = json.loads(text) if text.strip() else {}
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise web.HTTPBadRequest(
+                text=json.dumps(
+                    {
+                        "success": False,
+                        "what": "body: got text that is not a JSON object",
+                        "allowed": "a JSON object",
+                        "remedy": "mend it",
+                    }
+                ),
+                content_type="application/json",
+            )
+        return value
+
+    async def _call(self, name: str, timeout: float = TIMEOUT, **fields: Any) -> Answer:
+        """Call a service; a missing or silent server is an answer too."""
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(self._graph.call(name, **fields)), timeout)
+        except ConnectionError:
+            return Answer(
+                False, f"service '{name}': got no server, allowed a running node that offers it; see the node list on the page"
+            )
+        except TimeoutError:
+            return Answer(
+                False, f"service '{name}': got no answer within {timeout:g} s; its node hangs or is restarting, try again"
+            )
+
+    async def _answer(self, answer: Answer) -> web.Response:
+        self._graph.event(f"request answered: {'done' if answer.success else 'REFUSED'} {answer.message}".rstrip())
+        return web.json_response({"success": answer.success, "message": answer.message}, status=200 if answer.success else 409)
+
+    async def _state(self, _request: web.Request) -> web.Response:
+        now = self._graph.clock().now
+        return web.json_response({"type": "state", **self._graph.snapshot(), **self._hub.report(now)})
+
+    async def _cameras(self, _request: web.Request) -> web.Response:
+        return web.json_response({"cameras": self._graph.cameras()})
+
+    async def _session(self, request: web.Request) -> web.Response:
+        name = request.match_info["command"]
+        allowed = [c.name.lower() for c in Command]
+        if name not in allowed:
+            return problem(404, f"session command '{name[:40]}': unknown", ", ".join(allowed), "use one of them")
+        body = await self._body(request)
+        provider = body.get("provider", "")
+        if not isinstance(provider, str):
+            return problem(400, f"provider: got {str(provider)[:40]!r}", "a string", "name the provider or leave it out")
+        return await self._answer(
+            await self._call("/teleop/session/command", CONNECT_TIMEOUT, command=int(Command[name.upper()]), provider=provider)
+        )
+
+    async def _stance(self, request: web.Request) -> web.Response:
+        body = await self._body(request)
+        stance, view, scale = body.get("stance", ""), body.get("view", ""), body.get("scale", 0.0)
+        if (
+            not isinstance(stance, str)
+            or not isinstance(view, str)
+            or isinstance(scale, bool)
+            or not isinstance(scale, float | int)
+        ):
+            return problem(400, "stance: got a wrong type", "stance and view as strings, scale as a number", "mend the body")
+        return await self._answer(await self._call("/teleop/session/set_stance", stance=stance, view=view, scale=float(scale)))
+
+    async def _all(self, names: list[str]) -> Answer:
+        """Call several Trigger services at once; success when all of them succeed, every failure named."""
+        answers = await asyncio.gather(*(self._call(name) for name in names))
+        failed = [f"{name}: {answer.message}" for name, answer in zip(names, answers, strict=True) if not answer.success]
+        return Answer(
+            not failed, "; ".join(failed) if failed else "; ".join(dict.fromkeys(a.message for a in answers if a.message))
+        )
+
+    async def _estop(self, _request: web.Request) -> web.Response:
+        # the guard and every driver latch by themselves: whichever of them is alive stops its arm
+        return await self._answer(await self._all(["/teleop/estop", *(f"/{arm}/estop" for arm in self._arms)]))
+
+    async def _estop_reset(self, _request: web.Request) -> web.Response:
+        return await self._answer(await self._call("/teleop/estop/reset"))
+
+    async def _torque(self, request: web.Request) -> web.Response:
+        arm, body = request.match_info["arm"], await self._body(request)
+        if arm not in self._arms:
+            return problem(404, f"arm '{arm[:40]}': unknown", ", ".join(self._arms), "use one of them")
+        if not isinstance(body.get("on"), bool):
+            return problem(400, f"torque 'on': got {str(body.get('on'))[:40]!r}", "true or false", 'send {"on": true}')
+        return await self._answer(await self._call(f"/{arm}/torque", data=body["on"]))
+
+    async def _sim_reset(self, _request: web.Request) -> web.Response:
+        return await self._answer(await self._call("/sim/reset"))
+
+    async def _sim_cubes(self, request: web.Request) -> web.Response:
+        seed = (await self._body(request)).get("seed", 0)
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
+            return problem(400, f"seed: got {str(seed)[:40]!r}", "an integer from 0 to 2^32 - 1", "send another seed")
+        return await self._answer(await self._call("/sim/cubes", seed=seed))

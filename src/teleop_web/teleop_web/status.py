@@ -1,0 +1,260 @@
+"""What the pages show of the graph: newest records in, one JSON-ready state out. Pure; times are monotonic seconds."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from teleop_common import records
+from teleop_common.enums import Authority, Reason, Session
+from teleop_web.liveness import Rate, Watch, percentiles
+
+
+@dataclass(frozen=True)
+class JointRange:
+    """One joint's name (without the arm's prefix) and limits [rad]."""
+
+    name: str
+    lower: float
+    upper: float
+
+
+def _round(value: float, digits: int = 4) -> float | None:
+    """Round for the page; None for what JSON cannot say."""
+    return round(value, digits) if -1e9 < value < 1e9 else None
+
+
+def _name(kind: Any, value: int) -> str:
+    """Return the lower-case name of an enumeration value, or the number when it is unknown."""
+    try:
+        return str(kind(value).name).lower()
+    except ValueError:
+        return str(value)
+
+
+@dataclass
+class _Arm:
+    """Newest records of one arm."""
+
+    authority: records.ArmAuthority | None = None
+    command: records.JointCommand | None = None
+    joints: records.JointState | None = None
+    driver: records.DriverState | None = None
+
+
+@dataclass
+class Status:
+    """Collects what the graph says.
+
+    Attributes:
+        arms: names of the arms.
+        joints: joints of each arm in order, with their limits.
+    """
+
+    arms: tuple[str, ...]
+    joints: tuple[JointRange, ...]
+    watches: dict[str, Watch] = field(init=False)
+    rates: dict[str, Rate] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start with nothing heard."""
+        listed = [
+            Watch("session", "no frame reaches the arms", 1.0),
+            Watch("retargeter", "hands do not become joint targets", 2.5),
+            Watch("guard", "no command reaches the arms", 0.5),
+        ]
+        listed += [Watch(f"driver {arm}", f"the {arm} arm executes nothing", 0.6) for arm in self.arms]
+        self.watches = {w.name: w for w in listed}
+        self.rates = {name: Rate() for name in ("frames", "finalised", "targets", "commits")}
+        self._arm = {arm: _Arm() for arm in self.arms}
+        self._session: records.SessionState | None = None
+        self._estop: records.EstopState | None = None
+        self._guard: records.GuardState | None = None
+        self._estop_at = 0.0
+        self._latency: deque[float] = deque(maxlen=512)
+        self._last_commit = 0
+        self._sim_at: float | None = None
+        self._sim_rtf = 0.0
+        self._errors: dict[str, str] = {}
+        self._finalised_at = self._targets_at = -1e9
+
+    def heard(self, node: str, now: float, *, does: str = "", limit: float = 2.5) -> None:
+        """Note a sign of life of ``node``; one that is new is watched from now on.
+
+        Args:
+            node: its name.
+            now: time of the sign [s].
+            does: what stands still without it, for a new one.
+            limit: oldest sign that counts [s], for a new one.
+        """
+        self.watches.setdefault(node, Watch(node, does or "what it shows is missing", limit)).heard = now
+
+    def on_session(self, state: records.SessionState, now: float) -> None:
+        """Take the session's state."""
+        self._session = state
+        self.heard("session", now)
+
+    def on_authority(self, state: records.AuthorityState, now: float) -> None:
+        """Take the authority of every arm."""
+        for arm in state.arms:
+            if arm.arm in self._arm:
+                self._arm[arm.arm].authority = arm
+        self.heard("guard", now)
+
+    def on_command(self, arm: str, command: records.JointCommand, now: float) -> None:
+        """Take a committed command and, once a commit, its latency."""
+        self._arm[arm].command = command
+        if command.commit != self._last_commit:
+            self._last_commit = command.commit
+            self.rates["commits"].tick(now)
+            # a repeated or frame-less commit says nothing of the way from the frame
+            if command.origin_stamp > 0 and 0 < command.header.stamp - command.origin_stamp < 100_000_000:
+                self._latency.append((command.header.stamp - command.origin_stamp) * 1e-6)
+
+    def on_joints(self, arm: str, state: records.JointState, _now: float) -> None:
+        """Take measured joints."""
+        self._arm[arm].joints = state
+
+    def on_driver(self, arm: str, state: records.DriverState, now: float) -> None:
+        """Take a driver's state."""
+        self._arm[arm].driver = state
+        self.heard(f"driver {arm}", now)
+
+    def on_estop(self, state: records.EstopState, now: float) -> None:
+        """Take the e-stop latch."""
+        self._estop, self._estop_at = state, now
+
+    def on_guard(self, state: records.GuardState, _now: float) -> None:
+        """Take the collision filter's view."""
+        self._guard = state
+
+    def on_sim(self, state: records.SimState, now: float) -> None:
+        """Note that the arms are simulated."""
+        self._sim_at, self._sim_rtf = now, state.real_time_factor
+        self.heard("sim", now, does="the simulated arms and cameras stand still", limit=0.6)
+
+    def on_provider(self, name: str, report: records.ProviderReport, now: float) -> None:
+        """Take a provider's report: a sign of life of the node that sends it."""
+        self.heard(name, now)
+        if report.error:
+            self._errors[name] = report.error
+        else:
+            self._errors.pop(name, None)
+
+    def on_finalised(self, now: float) -> None:
+        """Count a finalised frame."""
+        self.rates["finalised"].tick(now)
+        self._finalised_at = now
+
+    def on_targets(self, now: float) -> None:
+        """Count joint targets."""
+        self.rates["targets"].tick(now)
+        self._targets_at = now
+        self.heard("retargeter", now)
+
+    def _joint_rows(self, arm: str) -> list[dict[str, Any]]:
+        newest = self._arm[arm]
+        measured = dict(zip(newest.joints.name, newest.joints.position)) if newest.joints else {}
+        command = newest.command
+        committed = dict(zip(command.name, command.position)) if command else {}
+        requested = dict(zip(command.name, command.requested)) if command else {}
+        reasons = dict(zip(command.name, command.reason)) if command else {}
+        rows = []
+        for joint in self.joints:
+            name = f"{arm}_{joint.name}"
+            row: dict[str, Any] = {"name": joint.name, "lower": _round(joint.lower), "upper": _round(joint.upper)}
+            for key, source in (("measured", measured), ("committed", committed), ("requested", requested)):
+                row[key] = _round(source[name]) if name in source else None
+            row["reason"] = _name(Reason, reasons.get(name, 0))
+            rows.append(row)
+        return rows
+
+    def _arm_state(self, arm: str, now: float) -> dict[str, Any]:
+        newest = self._arm[arm]
+        authority, driver = newest.authority, newest.driver
+        known = self.watches["guard"].report(now)["state"] == "ok"
+        return {
+            "name": arm,
+            "authority": _name(Authority, authority.state) if authority and known else "unknown",
+            "hand": authority.hand if authority else "",
+            "owner": authority.owner if authority else "",
+            "must_open": bool(authority and authority.must_open),
+            "countdown": _round(authority.countdown_remaining, 2) if authority else 0.0,
+            "engage": authority.engage if authority else 0,
+            "reason": authority.reason if authority else "",
+            "counters": list(authority.counters) if authority else [],
+            "joints": self._joint_rows(arm),
+            "driver": None
+            if driver is None
+            else {
+                "torque_on": driver.torque_on,
+                "estop": driver.estop,
+                "error": driver.error,
+                "write_hz": _round(driver.write_hz, 1),
+                "read_hz": _round(driver.read_hz, 1),
+                "temperature": [_round(t, 1) for t in driver.temperature],
+                "voltage": [_round(v, 2) for v in driver.voltage],
+            },
+            "sink": "simulation" if self._sim_at is not None and now - self._sim_at < 5.0 else "hardware" if driver else "none",
+        }
+
+    def _nodes(self, now: float) -> list[dict[str, Any]]:
+        rows = [watch.report(now) | {"error": self._errors.get(watch.name, "")} for watch in self.watches.values()]
+        # while frames flow, targets must follow them: a dead retargeter shows in half a second, not at its next report
+        if now - self._finalised_at < 0.3 and now - self._targets_at > 0.5 and self.rates["finalised"].hz(now) > 10.0:
+            row = next(r for r in rows if r["name"] == "retargeter")
+            if row["state"] == "ok" and self._targets_at > 0:
+                row.update(
+                    state="gone",
+                    age=round(now - self._targets_at, 3),
+                    remedy="frames flow, targets do not; it respawns within 1 s",
+                )
+        return rows
+
+    def snapshot(self, now: float) -> dict[str, Any]:
+        """Return everything that the pages show of the graph, ready for JSON.
+
+        Args:
+            now: monotonic time [s].
+        """
+        session, estop, guard = self._session, self._estop, self._guard
+        latched_drivers = [arm for arm in self.arms if (d := self._arm[arm].driver) is not None and d.estop]
+        return {
+            "session": {
+                "state": _name(Session, session.state) if session else "unknown",
+                "provider": session.provider if session else "",
+                "profile": session.profile if session else "",
+                "epoch": session.epoch if session else 0,
+                "stance": session.stance if session else "",
+                "view": session.view if session else "",
+                "yaw": _round(session.yaw) if session else 0.0,
+                "scale": _round(session.scale) if session else 1.0,
+                "pairing": dict(zip(session.arm, session.hand)) if session else {},
+                "error": session.error if session else "",
+            },
+            "estop": {
+                "latched": bool(estop and estop.latched) or bool(latched_drivers),
+                "source": estop.source if estop and estop.latched else ", ".join(f"driver {a}" for a in latched_drivers),
+                "latched_drivers": sorted(set(latched_drivers) | set(estop.latched_drivers if estop else ())),
+                "age": round(now - self._estop_at, 3) if estop else None,
+            },
+            "guard": None
+            if guard is None
+            else {
+                "enabled": guard.enabled,
+                "geometry": guard.geometry,
+                "holding": guard.holding,
+                "clearance_committed": _round(guard.clearance_committed),
+                "clearance_measured": _round(guard.clearance_measured),
+                "scale": _round(guard.scale, 3),
+                "pairs": [
+                    {"links": list(p.links), "distance": _round(p.distance), "blocking": p.blocking} for p in guard.pairs[:4]
+                ],
+            },
+            "arms": [self._arm_state(arm, now) for arm in self.arms],
+            "rates": {name: round(rate.hz(now), 1) for name, rate in self.rates.items()},
+            "latency_ms": {k: None if v is None else round(v, 2) for k, v in percentiles(self._latency).items()},
+            "real_time_factor": _round(self._sim_rtf, 3) if self._sim_at is not None else None,
+            "nodes": self._nodes(now),
+        }
