@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -114,9 +115,8 @@ def process(
 
     command = [f"{get_package_prefix(package)}/lib/{package}/{executable}", "--ros-args"]
     for name, value in (params or {}).items():
-        text = (
-            str(list(value)) if isinstance(value, tuple | list) else str(value).lower() if isinstance(value, bool) else str(value)
-        )
+        # JSON is YAML that keeps types: the code "012345" stays text
+        text = json.dumps(value) if isinstance(value, str | bool) else str(list(value) if isinstance(value, tuple) else value)
         command += ["-p", f"{name}:={text}"]
     child = subprocess.Popen(
         command, env=os.environ | {"ROS_DOMAIN_ID": str(domain)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
