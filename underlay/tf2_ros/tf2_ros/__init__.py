@@ -1,1 +1,36 @@
 """Subset of tf2_ros (Python) for machines without a ROS install."""
+
+from typing import Any
+
+from tf2_ros.buffer import Buffer
+from tf2_ros.exceptions import (
+    ConnectivityException,
+    ExtrapolationException,
+    InvalidArgumentException,
+    LookupException,
+    TimeoutException,
+    TransformException,
+)
+from tf2_ros.static_transform_broadcaster import StaticTransformBroadcaster
+from tf2_ros.transform_broadcaster import TransformBroadcaster
+from tf2_ros.transform_listener import TransformListener
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    raise NotImplementedError(f"tf2_ros '{name}': not in the subset of this workspace; install the real ros-jazzy-tf2-ros-py")
+
+
+__all__ = [
+    "Buffer",
+    "ConnectivityException",
+    "ExtrapolationException",
+    "InvalidArgumentException",
+    "LookupException",
+    "StaticTransformBroadcaster",
+    "TimeoutException",
+    "TransformBroadcaster",
+    "TransformException",
+    "TransformListener",
+]
