@@ -114,6 +114,8 @@ def load(node: Node, config_class: type[Config]) -> Config:
             description=meta["description"] + unit,
             additional_constraints=allowed_text(meta),
             read_only=True,
+            # rclpy types an empty list as bytes and would then refuse every other
+            dynamic_typing=field.default == (),
             **_range(meta, field.default),
         )
         override = node._parameter_overrides.get(field.name)  # noqa: SLF001

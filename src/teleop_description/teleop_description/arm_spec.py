@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import mujoco
+
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
-
 from teleop_description import cameras
 from teleop_description.assets import mesh_dir, mjcf_path
 from teleop_description.meshes import decimated

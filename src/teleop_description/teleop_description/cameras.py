@@ -33,7 +33,7 @@ class View:
 
 # Framed on the workspace, not on the arms' extremes: cubes, place zone and mounts are inside with a margin (tested).
 VIEWS = (
-    View("overshoulder", (-0.42, 0.0, 0.66), (0.17, 0.0, 0.0), (0.0, 0.0, 1.0), 44.0),
+    View("overshoulder", (-0.28, 0.0, 0.80), (0.155, 0.0, 0.0), (0.0, 0.0, 1.0), 42.0),
     View("overhead", (0.17, 0.0, 1.05), (0.17, 0.0, 0.0), (1.0, 0.0, 0.0), 42.0),
     View("front", (0.90, 0.0, 0.42), (0.16, 0.0, 0.06), (0.0, 0.0, 1.0), 42.0),
 )

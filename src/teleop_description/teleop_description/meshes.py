@@ -14,6 +14,7 @@ from pathlib import Path
 import fast_simplification
 import numpy as np
 from numpy.typing import NDArray
+
 from teleop_common.errors import ConfigError
 
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])

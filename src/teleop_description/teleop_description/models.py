@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
-
 from teleop_description.assets import urdf_path
 
 

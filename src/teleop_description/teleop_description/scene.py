@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+
 from teleop_common.cell import Cell
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
-
 from teleop_description import cameras
 from teleop_description.arm_spec import ArmOptions, arm_spec
 
@@ -63,7 +63,7 @@ def compose(arms: Sequence[str], cell: Cell, limits: RobotLimits, options: Scene
     _look(spec, options)
     _surroundings(spec, cell)
     _cubes(spec, cell)
-    for arm in arms:
+    for index, arm in enumerate(arms):
         mount = cell.mount(arm)
         x, y, z, w = mount.orientation
         frame = spec.worldbody.add_frame(pos=mount.position, quat=(w, x, y, z))
@@ -71,6 +71,9 @@ def compose(arms: Sequence[str], cell: Cell, limits: RobotLimits, options: Scene
         for material in child.materials:
             if arm in _ARM_COLOUR and max(material.rgba[:3]) > 0.5:
                 material.rgba = _ARM_COLOUR[arm]
+        for actuator in child.actuators:
+            # one group an arm, so that one flag of the solver makes that arm limp
+            actuator.group = index
         spec.attach(child, prefix=f"{arm}_", frame=frame)
     cameras.add_views(spec, cell.bench_height)
     return spec
@@ -140,7 +143,7 @@ def _surroundings(spec: mujoco.MjSpec, cell: Cell) -> None:
         width=256,
         height=256,
     )
-    surface = spec.add_material(name="bench_surface", texrepeat=(0.5 / _CHECK, 0.5 / _CHECK), texuniform=True, specular=0.1)
+    surface = spec.add_material(name="bench_surface", texrepeat=(1.0 / _CHECK, 1.0 / _CHECK), texuniform=True, specular=0.1)
     surface.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "checker"
     box, plane = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_PLANE
     half = _BENCH_THICKNESS / 2

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
+
 from teleop_common import limits as limits_module
 from teleop_common.errors import ConfigError
 from teleop_description import assets

@@ -1,0 +1,173 @@
+"""The ``sim`` node: both arms in MuJoCo, in real time, behind the topics of a driver."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import secrets
+import sys
+import time
+from typing import Any
+
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import SetBool, Trigger
+
+from teleop_common import cell, limits, paths, qos, records
+from teleop_common.enums import Provider
+from teleop_common.params import load
+from teleop_common.runner import TeleopNode, monotonic_s, run
+from teleop_common.transport import RecordPublisher, subscribe
+from teleop_description.arm_spec import ArmOptions
+from teleop_description.scene import SceneOptions, build, model_hash
+from teleop_interfaces.srv import SimCubes
+from teleop_sim.driver import Driver, driver_config
+from teleop_sim.pacing import Pacer
+from teleop_sim.physics import Physics
+from teleop_sim.sim_params import SimParams, start_poses
+from teleop_sim.simulation import SLOW, Simulation
+
+
+class SimNode(TeleopNode):
+    """Shell around ``Simulation``."""
+
+    def __init__(self) -> None:
+        """Load the cell, start the physics and offer the topics."""
+        super().__init__("sim")
+        self.params = params = load(self, SimParams)
+        robot = limits.load(paths.config("limits/so101.yaml", params.limits_file))
+        room = cell.load(paths.config("cell.yaml", params.cell_file))
+        options = SceneOptions(ArmOptions(kp=params.kp, kv=params.kv), timestep=1.0 / params.physics_hz)
+        model = build(params.arms, room, robot, options)
+        self.hash = model_hash(model)
+        start = start_poses(params.start_positions, params.arms, robot)
+        home = tuple(j.home for j in robot.all_joints)
+        rules = {"step_time": params.first_step_time, "stale": params.command_stale, "timeout": params.command_timeout}
+        drivers = {
+            arm: Driver(
+                driver_config(arm, robot, estop_release=params.estop_release, **rules), secrets.randbits(32), start.get(arm, home)
+            )
+            for arm in params.arms
+        }
+        physics = Physics(model, params.arms, robot, room)
+        pacer = Pacer(1.0 / params.physics_hz, params.max_behind)
+        self.core = Simulation(physics, drivers, pacer, start, params.cubes_seed, params.joint_state_hz)
+        self._periods = {
+            "joints": round(1e9 / params.joint_state_hz),
+            "state": round(1e9 / params.sim_state_hz),
+            "driver": round(1e9 / params.driver_state_hz),
+            "report": 1_000_000_000,
+        }
+        self._due = dict.fromkeys(self._periods, 0)
+        self._told: dict[str, tuple[Any, ...]] = {}
+        self._offer(robot)
+        self._announce()
+        self.every(params.tick_hz, self._tick)
+
+    def _offer(self, robot: limits.RobotLimits) -> None:
+        """Create publishers, subscriptions and services."""
+        self._joints = RecordPublisher(self, records.JointState, "/joint_states", qos.STREAM)
+        self._state = RecordPublisher(self, records.SimState, "/sim/state", qos.STREAM)
+        self._report = RecordPublisher(self, records.ProviderReport, "/teleop/devices/sim", qos.STREAM)
+        self._sim_clock = self.create_publisher(Clock, "/clock", qos.STREAM) if self.params.publish_clock else None
+        self._arm_joints, self._driver = {}, {}
+        for arm in self.params.arms:
+            self._arm_joints[arm] = RecordPublisher(self, records.JointState, f"/{arm}/joint_states", qos.STREAM)
+            self._driver[arm] = RecordPublisher(self, records.DriverState, f"/{arm}/driver_state", qos.STREAM)
+            subscribe(self, records.JointCommand, f"/{arm}/joint_command", lambda c, arm=arm: self._command(arm, c), qos.COMMAND)
+            self.serve(Trigger, f"/{arm}/estop", lambda q, a, arm=arm: self._done(a, self.core.estop(arm), f"{arm}: latched"))
+            self.serve(Trigger, f"/{arm}/estop/reset", lambda q, a, arm=arm: self._reset_estop(arm, a))
+            self.serve(
+                SetBool, f"/{arm}/torque", lambda q, a, arm=arm: self._done(a, self.core.torque(arm, q.data), f"{arm}: done")
+            )
+        self.serve(Trigger, "/sim/reset", lambda q, a: self._done(a, self.core.reset(), "reset"))
+        self.serve(SimCubes, "/sim/cubes", lambda q, a: self._done(a, self.core.cubes(q.seed), f"cubes of seed {q.seed}"))
+        self.serve(SetBool, "/sim/play", lambda q, a: self._done(a, self.core.play(q.data, monotonic_s()), f"playing: {q.data}"))
+
+    def _command(self, arm: str, command: records.JointCommand) -> None:
+        if not self.core.command(arm, command, self.now_ns(), monotonic_s()):
+            self.get_logger().warning(self.core.drivers[arm].last_refusal, throttle_duration_sec=2.0)
+
+    def _done(self, answer: Any, refusal: str | None, text: str) -> Any:
+        answer.success, answer.message = not refusal, refusal or text
+        self.get_logger().info(f"service: {answer.message}")
+        self._announce()
+        return answer
+
+    def _reset_estop(self, arm: str, answer: Any) -> Any:
+        return self._done(answer, self.core.drivers[arm].reset_estop(), f"{arm}: released; torque as it was")
+
+    def _is_due(self, what: str, now_ns: int) -> bool:
+        if now_ns < self._due[what]:
+            return False
+        period = self._periods[what]
+        self._due[what] = max(self._due[what] + period, now_ns - period)
+        return True
+
+    def _tick(self) -> None:
+        mono_ns = time.monotonic_ns()
+        now = mono_ns * 1e-9
+        self.core.advance(now)
+        stamp = self.now_ns()
+        if self._is_due("joints", mono_ns):
+            self._publish_joints(stamp)
+        if self._is_due("state", mono_ns):
+            physics = self.core.physics
+            qpos, qvel = physics.state()
+            factor = self.core.pacer.real_time_factor if self.core.playing else 0.0
+            header = records.Header(stamp, "world")
+            self._state.publish(records.SimState(header, physics.time, physics.steps, qpos, qvel, factor, self.hash))
+        self._publish_drivers(stamp, now, self._is_due("driver", mono_ns))
+        if self._is_due("report", mono_ns):
+            self._publish_report(stamp, mono_ns)
+
+    def _publish_joints(self, stamp: int) -> None:
+        for arm, publisher in self._arm_joints.items():
+            joints = self.core.physics.joints(arm)
+            names = self.core.drivers[arm].config.names
+            sample = records.JointState(records.Header(stamp, ""), names, joints.position, joints.velocity, joints.effort)
+            publisher.publish(sample)
+            self._joints.publish(sample)
+        if self._sim_clock is not None:
+            seconds, fraction = divmod(self.core.physics.time, 1.0)
+            message = Clock()
+            message.clock.sec, message.clock.nanosec = int(seconds), int(fraction * 1e9)
+            self._sim_clock.publish(message)
+
+    def _publish_drivers(self, stamp: int, now: float, regular: bool) -> None:
+        for arm, driver in self.core.drivers.items():
+            memory = driver.memory
+            key = (memory.instance, memory.torque_on, memory.estop)
+            if regular or key != self._told.get(arm):
+                self._told[arm] = key
+                self._driver[arm].publish(self.core.driver_state(arm, stamp, now))
+
+    def _publish_report(self, stamp: int, mono_ns: int) -> None:
+        devices = self.core.devices()
+        header, host = records.Header(stamp, ""), platform.node()
+        self._report.publish(
+            records.ProviderReport(header, 1, mono_ns, host, os.getpid(), "sim", Provider.AVAILABLE, "", devices)
+        )
+        factor = self.core.pacer.real_time_factor
+        if self.core.playing and factor < SLOW:
+            text = f"real-time factor {factor:.2f}, allowed above {SLOW}: the machine is too slow for the simulation"
+            self.get_logger().warning(text, throttle_duration_sec=5.0)
+
+    def _announce(self) -> None:
+        memories = {arm: dataclasses.asdict(driver.memory) for arm, driver in self.core.drivers.items()}
+        content = {
+            "params": dataclasses.asdict(self.params),
+            "model_hash": self.hash,
+            "seed": self.core.seed,
+            "drivers": memories,
+        }
+        self.publish_config(content)
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run(SimNode))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Physics, drivers and pacing together: the core of the ``sim`` node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from teleop_common.enums import Device, DeviceReason
+from teleop_common.records import DeviceReport, DriverState, JointCommand
+from teleop_sim.driver import REFUSALS, Driver
+from teleop_sim.pacing import Pacer
+from teleop_sim.physics import Physics
+
+SLOW = 0.9  # real-time factor below which the simulation says that it is slow
+
+
+@dataclass
+class _Rate:
+    """Executed commands per second."""
+
+    executed: int = 0
+    since: float = 0.0
+    hz: float = 0.0
+
+    def update(self, executed: int, now: float) -> float:
+        if now - self.since >= 1.0:
+            self.hz = (executed - self.executed) / (now - self.since) if self.since else 0.0
+            self.executed, self.since = executed, now
+        return self.hz
+
+
+class Simulation:
+    """The simulated cell as its node sees it.
+
+    Args:
+        physics: the world.
+        drivers: a driver core an arm.
+        pacer: paces the steps.
+        start: start pose an arm [rad]; home where absent.
+        seed: seed of the cubes.
+        read_hz: rate at which joints are published [Hz].
+    """
+
+    def __init__(
+        self,
+        physics: Physics,
+        drivers: Mapping[str, Driver],
+        pacer: Pacer,
+        start: Mapping[str, Sequence[float]],
+        seed: int,
+        read_hz: float,
+    ) -> None:
+        """Put the world into its start state."""
+        self.physics, self.drivers, self.pacer = physics, dict(drivers), pacer
+        self.start, self.seed, self.read_hz = dict(start), seed, read_hz
+        self.playing = True
+        self._rates = {arm: _Rate() for arm in self.drivers}
+        self._reported = {arm: (0,) * len(REFUSALS) for arm in self.drivers}
+        self.physics.reset(self.start, seed)
+        self._apply()
+
+    def advance(self, now: float) -> int:
+        """Do the steps that are due at ``now`` (monotonic [s]) and return their number."""
+        if not self.playing:
+            return 0
+        count = self.pacer.due(now)
+        self.physics.step(count)
+        if count:
+            for arm, driver in self.drivers.items():
+                if not driver.memory.torque_on:
+                    driver.follow(self.physics.joints(arm).position)
+        return count
+
+    def command(self, arm: str, command: JointCommand, now_ns: int, now: float) -> bool:
+        """Hand a command to the arm's driver; accepted, it acts from the next step on."""
+        driver = self.drivers[arm]
+        accepted = driver.command(command, now_ns, now, paused=not self.playing)
+        if accepted:
+            self.physics.set_goal(arm, driver.memory.goal)
+        return accepted
+
+    def estop(self, arm: str) -> None:
+        """Latch the e-stop of ``arm``."""
+        self.drivers[arm].latch_estop(self.physics.joints(arm).position)
+        self._apply()
+
+    def torque(self, arm: str, on: bool) -> str:
+        """Turn the torque of ``arm`` on or off; returns why not, or nothing."""
+        refusal = self.drivers[arm].torque(on, self.physics.joints(arm).position)
+        self._apply()
+        return refusal
+
+    def reset(self) -> None:
+        """Back to the start state. Drivers begin a new instance, so that the guard takes its reference anew."""
+        self.physics.reset(self.start, self.seed)
+        self._restart_drivers()
+
+    def cubes(self, seed: int) -> str:
+        """Set the cubes from ``seed``; returns why not, or nothing."""
+        refusal = self.physics.set_cubes(seed)
+        if not refusal:
+            self.seed = seed
+        return refusal
+
+    def play(self, on: bool, now: float) -> None:
+        """Run or pause. Commands in a pause are refused, and after it drivers begin a new instance: nothing catches up."""
+        if on and not self.playing:
+            self.pacer.restart(now)
+            self._restart_drivers()
+        self.playing = on
+
+    def _restart_drivers(self) -> None:
+        for arm, driver in self.drivers.items():
+            driver.restart(self.physics.goal(arm))
+            driver.follow(self.physics.joints(arm).position)
+        self._apply()
+
+    def _apply(self) -> None:
+        for arm, driver in self.drivers.items():
+            self.physics.set_torque(arm, driver.memory.torque_on)
+            self.physics.set_goal(arm, driver.memory.goal)
+
+    def driver_state(self, arm: str, stamp: int, now: float) -> DriverState:
+        """Return the state of the arm's driver; ``stamp`` is the ROS clock [ns]."""
+        driver = self.drivers[arm]
+        write_hz = self._rates[arm].update(driver.memory.executed, now)
+        return driver.state(stamp, now, load=self.physics.load(arm), write_hz=write_hz, read_hz=self.read_hz)
+
+    def devices(self) -> tuple[DeviceReport, ...]:
+        """Return the devices of a provider report: each arm, and the pace. Call it once a report: it resets the counts."""
+        reports = []
+        for arm, driver in self.drivers.items():
+            now, before = driver.memory.refused, self._reported[arm]
+            self._reported[arm] = now
+            new = {kind: a - b for kind, a, b in zip(REFUSALS, now, before, strict=True) if a > b}
+            text = ", ".join(f"{count} {kind}" for kind, count in new.items())
+            # what torque, e-stop and pause refuse is as it should be; the rest is somebody's fault
+            faulty = {"stale", "malformed", "first_step"} & new.keys()
+            state, reason = (
+                (Device.DEGRADED, DeviceReason.PARTIAL_FUNCTIONALITY) if faulty else (Device.CONNECTED, DeviceReason.NONE)
+            )
+            reports.append(DeviceReport(f"arm/{arm}", state, reason, f"commands refused: {text}" if text else ""))
+        factor = self.pacer.real_time_factor
+        slow = self.playing and factor < SLOW
+        state, reason = (Device.DEGRADED, DeviceReason.PARTIAL_FUNCTIONALITY) if slow else (Device.CONNECTED, DeviceReason.NONE)
+        text = f"real-time factor {factor:.2f}, {self.pacer.dropped:.2f} s dropped" if slow else ""
+        return (*reports, DeviceReport("physics", state, reason, text))
