@@ -28,6 +28,7 @@ class EventHandler:
             matcher: tells whether an event is meant.
             entities: actions to run, or a callable ``(event, context)`` that returns some.
             handle_once: unregister after the first event that matched.
+            **unsupported: refused.
         """
         refuse_arguments("launch", type(self).__name__, unsupported)
         self._matcher = matcher

@@ -23,7 +23,7 @@ class LaunchConfig:
 
     @property
     def log_dir(self) -> str:
-        """``<ROS_LOG_DIR | ROS_HOME/log | ~/.ros/log>/<date>-<host>-<pid>``; assign to it before the first line to choose another."""
+        """``<ROS_LOG_DIR | ROS_HOME/log | ~/.ros/log>/<date>-<host>-<pid>``; assign to it to choose another."""
         if self._directory is None:
             home = os.environ.get("ROS_HOME") or "~/.ros"
             base = Path(os.environ.get("ROS_LOG_DIR") or f"{home}/log").expanduser()

@@ -1,1 +1,5 @@
 """Subset of launch_ros for machines without a ROS install."""
+
+from launch_ros import actions, parameter_descriptions, substitutions
+
+__all__ = ["actions", "parameter_descriptions", "substitutions"]

@@ -10,9 +10,7 @@ from launch.actions.basic import (
     SetEnvironmentVariable,
     SetLaunchConfiguration,
     Shutdown,
-    UnregisterEventHandler,
     UnsetEnvironmentVariable,
-    UnsetLaunchConfiguration,
 )
 from launch.actions.execute_process import ExecuteProcess
 from launch.actions.grouping import GroupAction, IncludeLaunchDescription
@@ -33,9 +31,7 @@ __all__ = [
     "SetLaunchConfiguration",
     "Shutdown",
     "TimerAction",
-    "UnregisterEventHandler",
     "UnsetEnvironmentVariable",
-    "UnsetLaunchConfiguration",
 ]
 
 __getattr__ = absent("launch", __name__)

@@ -76,14 +76,12 @@ class DeclareLaunchArgument(Action):
         """
         if self._name not in context.launch_configurations:
             if self._default is None:
-                raise RuntimeError(f"launch argument '{self._name}': required, not given; description: {self.description}")
+                raise RuntimeError(f"launch argument '{self._name}': required, not given; it means: {self.description}")
             context.launch_configurations[self._name] = perform_substitutions(context, self._default)
         value = context.launch_configurations[self._name]
         if self._choices is not None and value not in self._choices:
             allowed = ", ".join(self._choices)
-            raise RuntimeError(
-                f"launch argument '{self._name}': got '{value}', allowed {allowed}; description: {self.description}"
-            )
+            raise RuntimeError(f"launch argument '{self._name}': got '{value}', allowed {allowed}; it means: {self.description}")
 
 
 class SetLaunchConfiguration(Action):
@@ -98,19 +96,6 @@ class SetLaunchConfiguration(Action):
         """Set it."""
         name = perform_substitutions(context, self._name)
         context.launch_configurations[name] = perform_substitutions(context, self._value)
-
-
-class UnsetLaunchConfiguration(Action):
-    """Removes a configuration."""
-
-    def __init__(self, name: SomeSubstitutionsType, **kwargs: Any) -> None:
-        """Keep the name."""
-        super().__init__(**kwargs)
-        self._name = normalize_to_list_of_substitutions(name)
-
-    def execute(self, context: LaunchContext) -> None:
-        """Remove it, if it is set."""
-        context.launch_configurations.pop(perform_substitutions(context, self._name), None)
 
 
 class SetEnvironmentVariable(Action):
@@ -228,11 +213,3 @@ class RegisterEventHandler(Action):
     def get_sub_entities(self) -> list[LaunchDescriptionEntity]:
         """Return the actions of the handler."""
         return self._handler.entities
-
-
-class UnregisterEventHandler(RegisterEventHandler):
-    """Removes an event handler."""
-
-    def execute(self, context: LaunchContext) -> None:
-        """Remove it."""
-        context.unregister_event_handler(self._handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import os
 import shlex
@@ -277,10 +278,8 @@ class ExecuteProcess(Action):
         if self._transport is None or self._transport.get_returncode() is not None:
             return
         self._log.info("sending signal '%s' to process[%s]", kind.name, self.process_name)
-        try:
+        with contextlib.suppress(ProcessLookupError):  # it may end at any moment
             self._transport.send_signal(kind)
-        except ProcessLookupError:
-            pass  # it ended meanwhile
 
     def _is_for_me(self, event: Event) -> bool:
         return isinstance(event, ShutdownProcess | SignalProcess) and event.process_matcher(self)

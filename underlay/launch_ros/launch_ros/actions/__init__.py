@@ -1,0 +1,9 @@
+"""Actions of launch_ros."""
+
+from launch.subset import absent
+from launch_ros.actions.node import Node
+from launch_ros.actions.scope import PushROSNamespace, PushRosNamespace, SetParameter, SetRemap
+
+__all__ = ["Node", "PushROSNamespace", "PushRosNamespace", "SetParameter", "SetRemap"]
+
+__getattr__ = absent("launch_ros", __name__)
