@@ -1,0 +1,112 @@
+"""Operator input in bags: reading the raw frames of one provider, and writing them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import rosbag2_py
+
+from teleop_common.cdr import WireError
+from teleop_common.errors import ConfigError
+from teleop_common.records import TeleopFrame
+from teleop_common.transport import codec
+from teleop_input.player import pace
+
+TYPE = "teleop_interfaces/msg/TeleopFrame"
+_INPUT = re.compile(r"/teleop/input/[^/]+/frame")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The raw frames of one topic; kept as bytes (a decoded frame takes ten times the memory).
+
+    Attributes:
+        topic: where they were recorded.
+        data: serialised frames.
+        times: when each is due [s from the first], by the recorded header stamps.
+        connections: the recorded connection of each.
+    """
+
+    topic: str
+    data: tuple[bytes, ...]
+    times: tuple[float, ...]
+    connections: tuple[int, ...]
+
+    def frame(self, index: int) -> TeleopFrame:
+        """Return frame ``index`` decoded."""
+        return codec(TeleopFrame).decode(self.data[index])  # type: ignore[no-any-return]
+
+
+def read(path: str | Path, topic: str = "") -> Recording:
+    """Read the frames of ``topic``, or of the only ``/teleop/input/<provider>/frame`` that holds any.
+
+    Raises:
+        ConfigError: no such bag, no such topic, more than one, or no frame.
+    """
+    bag = Path(path)
+    if not str(path) or not bag.exists():
+        raise ConfigError("bag", str(path), "no such file", "a bag's directory or .mcap file", "name an existing bag")
+    try:
+        reader = rosbag2_py.SequentialReader()
+        storage = rosbag2_py.StorageOptions(uri=str(bag), storage_id="mcap" if bag.suffix == ".mcap" else "")
+        reader.open(storage, rosbag2_py.ConverterOptions("cdr", "cdr"))
+        kinds = {t.name: t.type for t in reader.get_all_topics_and_types()}
+        wanted = [name for name, kind in kinds.items() if kind == TYPE and (name == topic if topic else _INPUT.fullmatch(name))]
+        if not wanted:
+            what = topic or "/teleop/input/<provider>/frame"
+            raise ConfigError(
+                "bag", str(bag), ", ".join(sorted(kinds)) or "no topic", f"one that holds {what}", "record that topic"
+            )
+        reader.set_filter(rosbag2_py.StorageFilter(topics=wanted))
+        found: dict[str, list[bytes]] = {}
+        while reader.has_next():
+            name, data, _ = reader.read_next()
+            found.setdefault(name, []).append(data)
+    except (RuntimeError, OSError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        reason = " ".join(str(error).split())
+        raise ConfigError(
+            "bag", str(bag), reason, "a readable bag with mcap storage", "name another bag, or repair it"
+        ) from error
+    if not found:
+        raise ConfigError("bag", str(bag), "0 frames on " + ", ".join(wanted), "at least one frame", "record again")
+    if len(found) > 1:
+        raise ConfigError(
+            "bag", str(bag), ", ".join(sorted(found)), "frames of one provider", "choose one with the parameter topic"
+        )
+    ((name, rows),) = found.items()
+    return _recording(name, tuple(rows), str(bag))
+
+
+def write(path: str | Path, frames: Iterable[TeleopFrame], topic: str = "/teleop/input/webxr/frame") -> None:
+    """Write frames as a new bag (mcap), logged at their header stamps.
+
+    Args:
+        path: directory to make; must not exist.
+        frames: raw frames, in order.
+        topic: topic to store them on.
+    """
+    writer = rosbag2_py.SequentialWriter()
+    writer.open(rosbag2_py.StorageOptions(uri=str(path), storage_id="mcap"), rosbag2_py.ConverterOptions("cdr", "cdr"))
+    writer.create_topic(rosbag2_py.TopicMetadata(id=0, name=topic, type=TYPE, serialization_format="cdr"))
+    encode = codec(TeleopFrame).encode
+    for frame in frames:
+        writer.write(topic, encode(frame), frame.header.stamp)
+    writer.close()
+
+
+def _recording(topic: str, data: tuple[bytes, ...], source: str) -> Recording:
+    decode = codec(TeleopFrame).decode
+    stamps, connections = [], []
+    for i, row in enumerate(data):
+        try:
+            frame = decode(row)
+        except (WireError, ValueError) as error:
+            raise ConfigError("bag", source, f"frame {i}: {error}", "TeleopFrame messages", "record again") from error
+        stamps.append(frame.header.stamp)
+        connections.append(frame.connection)
+    return Recording(topic, data, pace(tuple(stamps)), tuple(connections))
