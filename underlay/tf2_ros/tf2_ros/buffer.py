@@ -116,9 +116,7 @@ class Buffer:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in _REAL:
             raise AttributeError(name)
-        raise NotImplementedError(
-            f"tf2_ros Buffer.{name}: not in the subset of this workspace; install the real ros-jazzy-tf2-ros-py"
-        )
+        raise NotImplementedError(f"tf2_ros Buffer.{name}: not in this subset; install the real ros-jazzy-tf2-ros-py")
 
 
 _REAL = {

@@ -102,15 +102,12 @@ class TransformGraph:
             InvalidArgumentException: names or numbers that can't be.
         """
         child, parent = child.lstrip("/"), sample.parent.lstrip("/")
+        what = f"transform '{parent}' -> '{child}'"
         if not child or not parent or child == parent:
-            raise InvalidArgumentException(
-                f"transform '{parent}' -> '{child}': got equal or empty frame names, allowed two different"
-            )
+            raise InvalidArgumentException(f"{what}: got equal or empty frame names, allowed two different")
         norm = math.sqrt(sum(value * value for value in sample.rotation))
         if not all(math.isfinite(value) for value in (*sample.translation, norm)) or abs(norm - 1.0) > 0.01:
-            raise InvalidArgumentException(
-                f"transform '{parent}' -> '{child}': got {sample}, allowed finite with a unit quaternion"
-            )
+            raise InvalidArgumentException(f"{what}: got {sample}, allowed finite with a unit quaternion")
         x, y, z, w = (value / norm for value in sample.rotation)
         sample = Sample(sample.stamp, parent, sample.translation, (x, y, z, w))
         self._frames |= {child, parent}
@@ -153,7 +150,8 @@ class TransformGraph:
         for name, what in ((target, "target_frame"), (source, "source_frame")):
             if not name or name.startswith("/"):
                 raise InvalidArgumentException(
-                    f"Invalid argument '{name}' passed to lookupTransform argument {what} - frame ids are not empty and have no leading '/'"
+                    f"Invalid argument '{name}' passed to lookupTransform argument {what} - "
+                    "in tf2 frame_ids are not empty and cannot start with a '/'"
                 )
             if name not in self._frames:
                 raise LookupException(f'"{name}" passed to lookupTransform argument {what} does not exist. ')

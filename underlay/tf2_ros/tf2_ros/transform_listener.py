@@ -25,7 +25,6 @@ class TransformListener:
         spin_thread: bool = False,
         qos: Any = None,
         static_qos: Any = None,
-        tf_prefix: str = "",
     ) -> None:
         """Subscribe.
 
@@ -35,17 +34,16 @@ class TransformListener:
             spin_thread: spin the node in a thread here, so that a lookup may wait.
             qos: profile for ``/tf``; default reliable, depth 100.
             static_qos: profile for ``/tf_static``; default reliable, transient local, depth 100.
-            tf_prefix: put before both topics.
         """
         self.buffer, self.node = buffer, node
         latched = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.group = ReentrantCallbackGroup()
         self.tf_sub = node.create_subscription(
-            TFMessage, f"{tf_prefix}/tf", self.callback, QoSProfile(depth=100) if qos is None else qos, callback_group=self.group
+            TFMessage, "/tf", self.callback, QoSProfile(depth=100) if qos is None else qos, callback_group=self.group
         )
         self.tf_static_sub = node.create_subscription(
             TFMessage,
-            f"{tf_prefix}/tf_static",
+            "/tf_static",
             self.static_callback,
             latched if static_qos is None else static_qos,
             callback_group=self.group,

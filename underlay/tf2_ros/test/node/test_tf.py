@@ -3,8 +3,9 @@ import time
 
 import pytest
 
-rclpy = pytest.importorskip("rclpy")
+pytest.importorskip("rclpy")
 
+import rclpy
 from geometry_msgs.msg import TransformStamped
 from rclpy.context import Context
 from rclpy.duration import Duration
