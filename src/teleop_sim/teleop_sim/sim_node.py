@@ -7,7 +7,6 @@ import os
 import platform
 import secrets
 import sys
-import time
 from typing import Any
 
 from rosgraph_msgs.msg import Clock
@@ -18,14 +17,10 @@ from teleop_common.enums import Provider
 from teleop_common.params import load
 from teleop_common.runner import TeleopNode, monotonic_s, run
 from teleop_common.transport import RecordPublisher, subscribe
-from teleop_description.arm_spec import ArmOptions
-from teleop_description.scene import SceneOptions, build, model_hash
 from teleop_interfaces.srv import SimCubes
-from teleop_sim.driver import Driver, driver_config
-from teleop_sim.pacing import Pacer
-from teleop_sim.physics import Physics
-from teleop_sim.sim_params import SimParams, start_poses
-from teleop_sim.simulation import SLOW, Simulation
+from teleop_sim.pacing import Schedule
+from teleop_sim.setup_core import create
+from teleop_sim.sim_params import SimParams
 
 
 class SimNode(TeleopNode):
@@ -37,34 +32,16 @@ class SimNode(TeleopNode):
         self.params = params = load(self, SimParams)
         robot = limits.load(paths.config("limits/so101.yaml", params.limits_file))
         room = cell.load(paths.config("cell.yaml", params.cell_file))
-        options = SceneOptions(ArmOptions(kp=params.kp, kv=params.kv), timestep=1.0 / params.physics_hz)
-        model = build(params.arms, room, robot, options)
-        self.hash = model_hash(model)
-        start = start_poses(params.start_positions, params.arms, robot)
-        home = tuple(j.home for j in robot.all_joints)
-        rules = {"step_time": params.first_step_time, "stale": params.command_stale, "timeout": params.command_timeout}
-        drivers = {
-            arm: Driver(
-                driver_config(arm, robot, estop_release=params.estop_release, **rules), secrets.randbits(32), start.get(arm, home)
-            )
-            for arm in params.arms
-        }
-        physics = Physics(model, params.arms, robot, room)
-        pacer = Pacer(1.0 / params.physics_hz, params.max_behind)
-        self.core = Simulation(physics, drivers, pacer, start, params.cubes_seed, params.joint_state_hz)
-        self._periods = {
-            "joints": round(1e9 / params.joint_state_hz),
-            "state": round(1e9 / params.sim_state_hz),
-            "driver": round(1e9 / params.driver_state_hz),
-            "report": 1_000_000_000,
-        }
-        self._due = dict.fromkeys(self._periods, 0)
+        instances = [secrets.randbits(32) for _ in params.arms]
+        self.core, self.hash = create(params, robot, room, instances)
+        self._joints_due, self._state_due = Schedule(params.joint_state_hz), Schedule(params.sim_state_hz)
+        self._driver_due, self._report_due = Schedule(params.driver_state_hz), Schedule(1.0)
         self._told: dict[str, tuple[Any, ...]] = {}
-        self._offer(robot)
+        self._offer()
         self._announce()
         self.every(params.tick_hz, self._tick)
 
-    def _offer(self, robot: limits.RobotLimits) -> None:
+    def _offer(self) -> None:
         """Create publishers, subscriptions and services."""
         self._joints = RecordPublisher(self, records.JointState, "/joint_states", qos.STREAM)
         self._state = RecordPublisher(self, records.SimState, "/sim/state", qos.STREAM)
@@ -97,35 +74,21 @@ class SimNode(TeleopNode):
     def _reset_estop(self, arm: str, answer: Any) -> Any:
         return self._done(answer, self.core.drivers[arm].reset_estop(), f"{arm}: released; torque as it was")
 
-    def _is_due(self, what: str, now_ns: int) -> bool:
-        if now_ns < self._due[what]:
-            return False
-        period = self._periods[what]
-        self._due[what] = max(self._due[what] + period, now_ns - period)
-        return True
-
     def _tick(self) -> None:
-        mono_ns = time.monotonic_ns()
-        now = mono_ns * 1e-9
+        now = monotonic_s()
         self.core.advance(now)
         stamp = self.now_ns()
-        if self._is_due("joints", mono_ns):
+        if self._joints_due.due(now):
             self._publish_joints(stamp)
-        if self._is_due("state", mono_ns):
-            physics = self.core.physics
-            qpos, qvel = physics.state()
-            factor = self.core.pacer.real_time_factor if self.core.playing else 0.0
-            header = records.Header(stamp, "world")
-            self._state.publish(records.SimState(header, physics.time, physics.steps, qpos, qvel, factor, self.hash))
-        self._publish_drivers(stamp, now, self._is_due("driver", mono_ns))
-        if self._is_due("report", mono_ns):
-            self._publish_report(stamp, mono_ns)
+        if self._state_due.due(now):
+            self._state.publish(self.core.sim_state(stamp, self.hash))
+        self._publish_drivers(stamp, now, self._driver_due.due(now))
+        if self._report_due.due(now):
+            self._publish_report(stamp, now)
 
     def _publish_joints(self, stamp: int) -> None:
         for arm, publisher in self._arm_joints.items():
-            joints = self.core.physics.joints(arm)
-            names = self.core.drivers[arm].config.names
-            sample = records.JointState(records.Header(stamp, ""), names, joints.position, joints.velocity, joints.effort)
+            sample = self.core.joint_state(arm, stamp)
             publisher.publish(sample)
             self._joints.publish(sample)
         if self._sim_clock is not None:
@@ -142,16 +105,14 @@ class SimNode(TeleopNode):
                 self._told[arm] = key
                 self._driver[arm].publish(self.core.driver_state(arm, stamp, now))
 
-    def _publish_report(self, stamp: int, mono_ns: int) -> None:
+    def _publish_report(self, stamp: int, now: float) -> None:
         devices = self.core.devices()
         header, host = records.Header(stamp, ""), platform.node()
         self._report.publish(
-            records.ProviderReport(header, 1, mono_ns, host, os.getpid(), "sim", Provider.AVAILABLE, "", devices)
+            records.ProviderReport(header, 1, round(now * 1e9), host, os.getpid(), "sim", Provider.AVAILABLE, "", devices)
         )
-        factor = self.core.pacer.real_time_factor
-        if self.core.playing and factor < SLOW:
-            text = f"real-time factor {factor:.2f}, allowed above {SLOW}: the machine is too slow for the simulation"
-            self.get_logger().warning(text, throttle_duration_sec=5.0)
+        if self.core.slow:
+            self.get_logger().warning(f"too slow for real time: {devices[-1].error}", throttle_duration_sec=5.0)
 
     def _announce(self) -> None:
         memories = {arm: dataclasses.asdict(driver.memory) for arm, driver in self.core.drivers.items()}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from teleop_common.errors import ConfigError
-from teleop_common.limits import RobotLimits
 from teleop_common.params import param
 
 
@@ -19,7 +16,7 @@ class SimParams:
     cell_file: str = param("", "cell file; empty: the installed cell.yaml")
     cubes_seed: int = param(0, "seed of the cubes' places", minimum=0, maximum=2**32 - 1)
     physics_hz: float = param(500.0, "physics steps per simulated second", unit="Hz", minimum=100.0, maximum=5000.0)
-    tick_hz: float = param(250.0, "rate at which due physics steps are done", unit="Hz", minimum=50.0, maximum=1000.0)
+    tick_hz: float = param(200.0, "rate at which due physics steps are done", unit="Hz", minimum=50.0, maximum=1000.0)
     joint_state_hz: float = param(100.0, "rate of the joint states", unit="Hz", minimum=1.0, maximum=500.0)
     sim_state_hz: float = param(60.0, "rate of /sim/state, for renderers", unit="Hz", minimum=1.0, maximum=500.0)
     driver_state_hz: float = param(10.0, "rate of unchanged driver states", unit="Hz", minimum=1.0, maximum=100.0)
@@ -44,26 +41,3 @@ class SimParams:
         maximum=1.0,
     )
     estop_release: bool = param(False, "the e-stop turns torque off instead of holding")
-
-
-def start_poses(positions: Sequence[float], arms: Sequence[str], limits: RobotLimits) -> dict[str, tuple[float, ...]]:
-    """Return the start pose of each arm [rad] from the flat parameter; empty when it is empty.
-
-    Raises:
-        ConfigError: a wrong count, or a position outside the mechanical range.
-    """
-    joints = limits.all_joints
-    if not positions:
-        return {}
-    if len(positions) != len(joints) * len(arms):
-        wanted = f"{len(joints)} positions for each of {', '.join(arms)}"
-        raise ConfigError("parameter", "start_positions", len(positions), wanted, "mend the list or leave it empty")
-    poses = {}
-    for index, arm in enumerate(arms):
-        pose = tuple(float(p) for p in positions[index * len(joints) : (index + 1) * len(joints)])
-        for joint, value in zip(joints, pose, strict=True):
-            low, high = joint.lower - limits.mechanical_margin, joint.upper + limits.mechanical_margin
-            if not low <= value <= high:
-                raise ConfigError("start position", f"{arm}_{joint.name}", value, f"{low:.4f} to {high:.4f} rad", "stay inside")
-        poses[arm] = pose
-    return poses

@@ -6,12 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from teleop_common.enums import Device, DeviceReason
-from teleop_common.records import DeviceReport, DriverState, JointCommand
+from teleop_common.records import DeviceReport, DriverState, Header, JointCommand, JointState, SimState
 from teleop_sim.driver import REFUSALS, Driver
 from teleop_sim.pacing import Pacer
 from teleop_sim.physics import Physics
 
 SLOW = 0.9  # real-time factor below which the simulation says that it is slow
+# degraded? → state and reason of a device report
+_HEALTH = {
+    False: (Device.CONNECTED, DeviceReason.NONE),
+    True: (Device.DEGRADED, DeviceReason.PARTIAL_FUNCTIONALITY),
+}
 
 
 @dataclass
@@ -120,6 +125,22 @@ class Simulation:
             self.physics.set_torque(arm, driver.memory.torque_on)
             self.physics.set_goal(arm, driver.memory.goal)
 
+    def joint_state(self, arm: str, stamp: int) -> JointState:
+        """Return the measured joints of ``arm``; ``stamp`` is the ROS clock [ns]."""
+        joints = self.physics.joints(arm)
+        return JointState(Header(stamp, ""), self.drivers[arm].config.names, joints.position, joints.velocity, joints.effort)
+
+    def sim_state(self, stamp: int, model_hash: str) -> SimState:
+        """Return the whole state for renderers; ``stamp`` is the ROS clock [ns]."""
+        qpos, qvel = self.physics.state()
+        factor = self.pacer.real_time_factor if self.playing else 0.0
+        return SimState(Header(stamp, "world"), self.physics.time, self.physics.steps, qpos, qvel, factor, model_hash)
+
+    @property
+    def slow(self) -> bool:
+        """Whether the machine does not keep up with real time."""
+        return self.playing and self.pacer.real_time_factor < SLOW
+
     def driver_state(self, arm: str, stamp: int, now: float) -> DriverState:
         """Return the state of the arm's driver; ``stamp`` is the ROS clock [ns]."""
         driver = self.drivers[arm]
@@ -136,12 +157,6 @@ class Simulation:
             text = ", ".join(f"{count} {kind}" for kind, count in new.items())
             # what torque, e-stop and pause refuse is as it should be; the rest is somebody's fault
             faulty = {"stale", "malformed", "first_step"} & new.keys()
-            state, reason = (
-                (Device.DEGRADED, DeviceReason.PARTIAL_FUNCTIONALITY) if faulty else (Device.CONNECTED, DeviceReason.NONE)
-            )
-            reports.append(DeviceReport(f"arm/{arm}", state, reason, f"commands refused: {text}" if text else ""))
-        factor = self.pacer.real_time_factor
-        slow = self.playing and factor < SLOW
-        state, reason = (Device.DEGRADED, DeviceReason.PARTIAL_FUNCTIONALITY) if slow else (Device.CONNECTED, DeviceReason.NONE)
-        text = f"real-time factor {factor:.2f}, {self.pacer.dropped:.2f} s dropped" if slow else ""
-        return (*reports, DeviceReport("physics", state, reason, text))
+            reports.append(DeviceReport(f"arm/{arm}", *_HEALTH[bool(faulty)], f"commands refused: {text}" if text else ""))
+        text = f"real-time factor {self.pacer.real_time_factor:.2f}, {self.pacer.dropped:.2f} s dropped" if self.slow else ""
+        return (*reports, DeviceReport("physics", *_HEALTH[self.slow], text))
