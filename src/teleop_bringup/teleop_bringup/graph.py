@@ -156,7 +156,7 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
 def control_nodes() -> list[LaunchDescriptionEntity]:
     """Describe what stands between the operator and a driver: retargeter, guard and the arms' TF."""
     description = Command(
-        ["python3 -m teleop_description.urdf --arms ", LaunchConfiguration("arms"),
+        ["python3 -m teleop_description --arms ", LaunchConfiguration("arms"),
          " --limits ", LaunchConfiguration("limits_file"), " --cell ", LaunchConfiguration("cell_file")]
     )  # fmt: skip
     return [
