@@ -83,6 +83,16 @@ def quat_from_rpy(roll: float, pitch: float, yaw: float) -> Quat:
     )
 
 
+def quat_to_rpy(q: Quat) -> Vec3:
+    """Return the fixed-axis roll, pitch, yaw [rad] of the unit quaternion q, as URDF's rpy; roll is 0 at pitch ±90°."""
+    rows = quat_to_matrix(q)
+    level = math.hypot(rows[0][0], rows[1][0])
+    pitch = math.atan2(-rows[2][0], level)
+    if level < 1e-9:
+        return (0.0, pitch, math.atan2(-rows[0][1], rows[1][1]))
+    return (math.atan2(rows[2][1], rows[2][2]), pitch, math.atan2(rows[1][0], rows[0][0]))
+
+
 def quat_to_rotvec(q: Quat) -> Vec3:
     """Return the rotation vector [rad] of the unit quaternion q, the shorter way round (angle in [0, pi])."""
     x, y, z, w = q if q[3] >= 0.0 else (-q[0], -q[1], -q[2], -q[3])

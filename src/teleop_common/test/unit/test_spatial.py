@@ -114,3 +114,14 @@ def test_degenerate_quaternion_is_refused_by_name(bad):
 def test_world_pose_applies_the_tracking_space_first():
     space = Transform((1.0, 2.0, 0.0), spatial.quat_from_yaw(math.pi / 2))
     assert close(spatial.world_pose(space, Pose((1.0, 0.0, 0.5))).position, (1.0, 3.0, 0.5))
+
+
+@given(rotations())
+def test_roll_pitch_yaw_give_the_rotation_back(q):
+    assert same_rotation(spatial.quat_from_rpy(*spatial.quat_to_rpy(q)), q)
+
+
+@pytest.mark.parametrize("pitch", [math.pi / 2, -math.pi / 2])
+def test_roll_pitch_yaw_straight_up_or_down_give_the_rotation_back(pitch):
+    q = spatial.quat_from_rpy(0.3, pitch, -0.8)
+    assert same_rotation(spatial.quat_from_rpy(*spatial.quat_to_rpy(q)), q)

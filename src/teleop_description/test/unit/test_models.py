@@ -17,7 +17,8 @@ LIMITS = limits_module.load(REPOSITORY / "config/limits/so101.yaml")
 
 ROBOT_ON_A_STAND = """<robot name="other">
   <link name="world"/><link name="base_link"/><link name="arm"/><link name="tip"/><link name="flap"/>
-  <joint name="stand" type="fixed"><parent link="world"/><child link="base_link"/><origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/></joint>
+  <joint name="stand" type="fixed"><parent link="world"/><child link="base_link"/>
+    <origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/></joint>
   <joint name="turn" type="revolute"><parent link="base_link"/><child link="arm"/><origin xyz="0 0 0.5"/><axis xyz="0 0 1"/>
     <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
   <joint name="flap_joint" type="revolute"><parent link="arm"/><child link="flap"/><axis xyz="1 0 0"/>
