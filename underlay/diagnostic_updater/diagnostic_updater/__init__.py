@@ -1,1 +1,24 @@
 """Subset of diagnostic_updater (Python) for machines without a ROS install."""
+
+from typing import Any
+
+from diagnostic_updater._diagnostic_status_wrapper import DiagnosticStatusWrapper
+from diagnostic_updater._diagnostic_updater import CompositeDiagnosticTask, DiagnosticTask, FunctionDiagnosticTask, Updater
+from diagnostic_updater._frequency import FrequencyStatus, FrequencyStatusParam
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    raise NotImplementedError(f"diagnostic_updater '{name}': not in this subset; install ros-jazzy-diagnostic-updater")
+
+
+__all__ = [
+    "CompositeDiagnosticTask",
+    "DiagnosticStatusWrapper",
+    "DiagnosticTask",
+    "FrequencyStatus",
+    "FrequencyStatusParam",
+    "FunctionDiagnosticTask",
+    "Updater",
+]
