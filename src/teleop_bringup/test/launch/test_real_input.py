@@ -1,0 +1,139 @@
+"""A real Quest 3's input, recorded by its owner's browser, through the graph as a bag.
+
+The recording is not part of this repository: the tests skip where it is not beside it.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from domain_coordinator import domain_id
+from rosbag2_py import ConverterOptions, SequentialWriter, StorageOptions, TopicMetadata
+
+from conftest import QUIET
+from teleop_bringup import testing
+from teleop_common import limits, paths, qos, spatial
+from teleop_common.enums import Authority
+from teleop_common.records import TeleopFrame
+from teleop_common.transport import codec
+from teleop_input import capture
+
+RECORDING = Path(__file__).resolve().parents[5] / "shared/data/real/iwer_quest3/iwer_quest3_capture.json"
+pytestmark = pytest.mark.skipif(not RECORDING.exists(), reason="the Quest 3 recording is not beside the repository")
+SQUEEZED = [capture.Override("squeeze", 1.0, 4.0, 8.5)]
+# [s from the first frame] each hand's own two squeezes in the recording
+SQUEEZES = {"right": (4.34, 4.74), "left": (6.28, 6.65)}
+
+
+def write_bag(folder, overrides=()):
+    """Write the recording as a bag of raw frames and return its frames."""
+    writer = SequentialWriter()
+    writer.open(StorageOptions(uri=str(folder), storage_id="mcap"), ConverterOptions("", ""))
+    topic = "/teleop/input/webxr/frame"
+    writer.create_topic(TopicMetadata(id=0, name=topic, type="teleop_interfaces/msg/TeleopFrame", serialization_format="cdr"))
+    frames = list(capture.frames(json.loads(RECORDING.read_text()), overrides=overrides))
+    encode = codec(TeleopFrame).encode
+    for frame in frames:
+        writer.write(topic, encode(frame), frame.header.stamp)
+    writer.close()
+    return frames
+
+
+def play(bag):
+    """Play a bag through the whole graph; return the commands per arm, the authority and the session heard."""
+    with domain_id() as domain, testing.graph(domain, "input:=replay", f"bag:={bag}", *QUIET) as graph:
+        ended = []
+        from std_msgs.msg import String
+
+        graph.node.create_subscription(
+            String, "/teleop/input/replay/state", lambda m: ended.append(json.loads(m.data)["state"]), qos.LATCHED
+        )
+        graph.ready()
+        graph.until(lambda: "ended" in [s.lower() for s in ended], 60.0, "end of the replay")
+        return {arm: list(graph.commands[arm]) for arm in graph.arms}, list(graph.authority)
+
+
+@pytest.fixture(scope="module")
+def as_recorded(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("real") / "recorded"
+    frames = write_bag(folder)
+    return frames, *play(folder)
+
+
+@pytest.fixture(scope="module")
+def squeezed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("real") / "squeezed"
+    frames = write_bag(folder, SQUEEZED)
+    return frames, play(folder), play(folder)
+
+
+def test_short_squeezes_bring_only_their_own_arm_into_countdown_and_nothing_moves(as_recorded):
+    frames, commands, authority = as_recorded
+    entered = {"left": 0, "right": 0}
+    before = {"left": Authority.IDLE, "right": Authority.IDLE}
+    for sample in authority:
+        for arm in sample.arms:
+            if arm.state == Authority.COUNTDOWN != before[arm.arm]:
+                entered[arm.arm] += 1
+            before[arm.arm] = arm.state
+    assert entered == {side: len(times) for side, times in SQUEEZES.items()}
+    for arm in commands:
+        assert not any(c.authority == Authority.DRIVING for c in commands[arm])
+        assert len({c.position for c in commands[arm]}) == 1
+
+
+def in_heading(frames, side, first, at):
+    """Return the hand's motion since frame ``first`` in the operator's heading frame, world axes [m]."""
+    yaw = spatial.heading_yaw(spatial.pose_ros_from_openxr(frames[first].head.pose).orientation)
+    a, b = (np.array(spatial.pose_ros_from_openxr(frames[i].hand(side).grip.pose).position) for i in (first, at))
+    return np.array(spatial.quat_rotate(spatial.quat_from_yaw(-yaw), tuple(b - a)))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_each_tool_follows_its_own_hand_while_both_grips_are_closed(squeezed, side):
+    frames, (commands, _), _ = squeezed
+    driving = [c for c in commands[side] if c.authority == Authority.DRIVING and c.frame_sequence]
+    assert len(driving) > 250
+    tool = testing.Tool(side)
+    first, start = driving[0].frame_sequence, tool(driving[0].position)
+    checked = 0
+    for command in driving[::10]:
+        asked = in_heading(frames, side, first, command.frame_sequence)
+        if start[2] + asked[2] > 0.05:  # above what the bench cuts
+            assert np.allclose(tool(command.position) - start, asked, atol=0.02)
+            checked += 1
+    assert checked > 10
+    assert max(c.frame_sequence for c in driving) <= round(8.6 * 89.5)
+
+
+def test_absent_and_hand_sources_never_drive(squeezed):
+    frames, (commands, authority), _ = squeezed
+    late = [a for a in authority if a.arms[0].state in (Authority.COUNTDOWN, Authority.DRIVING)]
+    gone = [c for arm in commands for c in commands[arm] if c.frame_sequence > 10.6 * 89.5]
+    assert late
+    assert gone
+    assert not any(c.authority in (Authority.COUNTDOWN, Authority.DRIVING) for c in gone)
+
+
+def test_no_joint_leaves_its_limits_or_speed(squeezed):
+    _, (commands, _), _ = squeezed
+    joints = limits.load(paths.config("limits/so101.yaml")).all_joints
+    for arm in commands:
+        for a, b in zip(commands[arm], commands[arm][1:], strict=False):
+            for joint, old, new in zip(joints, a.position, b.position, strict=True):
+                assert joint.lower - 1e-9 <= new <= joint.upper + 1e-9
+                assert abs(new - old) <= joint.velocity * min(b.dt, 0.025) + 1e-9
+
+
+def test_two_plays_agree_within_two_milliradians_at_equal_frames(squeezed):
+    _, (one, _), (two, _) = squeezed
+    for arm in one:
+        a, b = (
+            {c.frame_sequence: c.position for c in play[arm] if c.authority == Authority.DRIVING and c.frame_sequence}
+            for play in (one, two)
+        )
+        common = set(a) & set(b)
+        assert len(common) > 200
+        worst = max(max(abs(x - y) for x, y in zip(a[s], b[s], strict=True)) for s in common)
+        assert worst < 2e-3, f"{arm}: {worst * 1e3:.2f} mrad"
