@@ -1,0 +1,29 @@
+"""Parameters of the node ``retargeter``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from teleop_common.params import param
+
+
+@dataclass(frozen=True)
+class RetargeterParams:
+    """See each description."""
+
+    arms: tuple[str, ...] = param(("left", "right"), "arms to retarget, each a mount of the cell file")
+    limits_file: str = param("", "limits file of the robot; empty: limits/so101.yaml of teleop_bringup")
+    cell_file: str = param("", "cell file; empty: cell.yaml of teleop_bringup")
+    solver: str = param(
+        "analytic",
+        "inverse kinematics: analytic (closed form, the SO-101 only) or differential (any arm)",
+        choices=("analytic", "differential"),
+    )
+    pose: str = param("grip", "pose of the controller that drives the tool", choices=("grip", "aim"))
+    leash: str = param("simulation", "which leash of the limits file holds", choices=("simulation", "hardware"))
+    gains: tuple[float, ...] = param(
+        (1.0, 1.0, 1.0), "translation gains along the operator's forward, left and up", minimum=0.0, maximum=10.0
+    )
+    trigger_dead_zone: float = param(
+        0.03, "share of the trigger's travel at either end that does nothing", minimum=0.0, maximum=0.4
+    )

@@ -1,0 +1,69 @@
+"""From files and parameters to arms that can step: everything that may refuse a start."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from teleop_common.cell import Cell
+from teleop_common.errors import ConfigError
+from teleop_common.limits import RobotLimits
+from teleop_common.records import Vec3
+from teleop_ik.analytic import Analytic
+from teleop_ik.arm import Arm, ArmConfig
+from teleop_ik.differential import Differential
+from teleop_ik.kinematics import Chain, chain_from_urdf
+from teleop_ik.solver import Solver
+
+
+def make_solver(name: str, chain: Chain, source: str = "") -> Solver:
+    """Return the solver called ``name`` for ``chain``.
+
+    Raises:
+        ConfigError: no such solver, or it does not know this robot.
+    """
+    if name == "analytic":
+        return Analytic(chain, source=source)
+    if name == "differential":
+        return Differential(chain)
+    raise ConfigError("solver", "solver", name, "one of analytic, differential", "mend the parameter")
+
+
+def read_chain(urdf: Path, limits: RobotLimits) -> Chain:
+    """Return the chain of ``limits`` out of a URDF file.
+
+    Raises:
+        ConfigError: the URDF has no such chain.
+    """
+    names = tuple(joint.name for joint in limits.joints)
+    return chain_from_urdf(urdf.read_text(encoding="utf-8"), limits.base_link, limits.tip_link, names, str(urdf))
+
+
+def model_hash(chain: Chain) -> str:
+    """Return a hash of the kinematics in use, to the bit."""
+    return hashlib.sha256(repr(chain).encode()).hexdigest()
+
+
+def make_arms(
+    arms: tuple[str, ...],
+    limits: RobotLimits,
+    cell: Cell,
+    chain: Chain,
+    *,
+    solver: str = "analytic",
+    leash: str = "simulation",
+    pose: str = "grip",
+    gains: Vec3 = (1.0, 1.0, 1.0),
+    dead_zone: float = 0.03,
+) -> tuple[Arm, ...]:
+    """Return the arms.
+
+    Raises:
+        ConfigError: an unknown arm, one named twice, none, or a solver that does not know the robot.
+    """
+    if not arms or len(set(arms)) != len(arms):
+        raise ConfigError("parameter", "arms", list(arms), "at least one arm, each named once", "mend the argument arms")
+    made = make_solver(solver, chain, limits.source)
+    length = limits.leash_hardware if leash == "hardware" else limits.leash_simulation
+    configs = [ArmConfig(name, limits, cell.mount(name), cell.bench_height, length, pose, gains, dead_zone) for name in arms]
+    return tuple(Arm(config, made) for config in configs)

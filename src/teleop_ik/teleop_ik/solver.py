@@ -1,0 +1,127 @@
+"""The one interface of every solver, and what they share: step limits and the attitude that a five-joint arm gives up.
+
+A solver is a pure function: the same arguments give the same bytes, whatever was called before.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Protocol
+
+from teleop_common.records import Vec3
+from teleop_ik.kinematics import Chain, Joints, Mat
+
+# below this elevation of the approach its azimuth is well defined; above the second it is taken as undefined
+_YAW_FULL = math.cos(math.radians(60.0))
+_YAW_NONE = math.cos(math.radians(80.0))
+
+
+class Target(NamedTuple):
+    """A tool pose asked for, in the arm's base frame.
+
+    Attributes:
+        position: [m].
+        rotation: attitude of the tool frame, whose +z is the approach.
+    """
+
+    position: Vec3
+    rotation: Mat
+
+
+class Bounds(NamedTuple):
+    """What joints may do, one value per joint.
+
+    Attributes:
+        lower: least position [rad].
+        upper: greatest position [rad].
+        velocity: greatest speed [rad/s].
+    """
+
+    lower: Joints
+    upper: Joints
+    velocity: Joints
+
+
+class Solution(NamedTuple):
+    """What a solver answers.
+
+    Attributes:
+        joints: [rad], within the bounds and at most velocity·dt from ``previous``.
+        excess: the part of the asked position that the arm cannot reach, asked minus reachable [m], base frame.
+        residual_rotation: angle from the asked attitude to what the arm can reach [rad].
+    """
+
+    joints: Joints
+    excess: Vec3
+    residual_rotation: float
+
+    @property
+    def residual_position(self) -> float:
+        """Distance from the asked position to what the arm can reach [m]."""
+        return math.sqrt(self.excess[0] ** 2 + self.excess[1] ** 2 + self.excess[2] ** 2)
+
+
+class Solver(Protocol):
+    """Joints for a tool pose."""
+
+    name: str
+    chain: Chain
+
+    def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float) -> Solution:
+        """Return the joints to command.
+
+        Args:
+            target: tool pose asked for.
+            seed: measured joints [rad]: where to linearise, which branch to take.
+            previous: last command [rad]; limits and integration are relative to it.
+            bounds: allowed interval and speed.
+            dt: time since ``previous`` was commanded [s]; ``math.inf`` for no speed limit.
+        """
+
+
+def sane(values: tuple[float, ...]) -> bool:
+    """Return whether all values are finite and their norm is below 1000 (m, rad), beyond which no robot here goes."""
+    return math.hypot(*values) < 1000.0  # false for NaN too
+
+
+def within(bounds: Bounds, previous: Joints) -> Bounds:
+    """Return the allowed interval for the next command: hull(bounds, previous), so that it shrinks inwards only."""
+    return Bounds(
+        tuple([p if p < low else low for p, low in zip(previous, bounds.lower)]),
+        tuple([p if p > high else high for p, high in zip(previous, bounds.upper)]),
+        bounds.velocity,
+    )
+
+
+def limit_step(previous: Joints, joints: Joints, bounds: Bounds, dt: float) -> Joints:
+    """Return ``joints`` drawn towards ``previous`` until no joint moves faster than its speed; the direction is kept."""
+    share = 1.0
+    dt = dt if dt > 0.0 else 0.0  # negative or NaN: no time has passed
+    for now, then, speed in zip(joints, previous, bounds.velocity):
+        step = abs(now - then)
+        if step > speed * dt:
+            share = min(share, speed * dt / step)
+    if share >= 1.0:
+        return joints
+    return tuple([then + share * (now - then) for now, then in zip(joints, previous)])
+
+
+def without_yaw(rotation: Mat, cosine: float, sine: float) -> Mat:
+    """Return an attitude whose approach is swung about the vertical into the azimuth (cosine, sine).
+
+    That keeps the elevation of the approach and the roll about it, and gives up its yaw, which an arm whose azimuth follows
+    from position cannot choose. Towards the vertical the azimuth of the approach loses its meaning (there yaw *is* roll), so
+    from 60° to 80° of elevation the swing fades out; what then still leaves the arm's plane is dropped by projection.
+    """
+    a, b, c, d, e, f, g, h, i = rotation
+    flat = math.sqrt(c * c + f * f)
+    if flat <= _YAW_NONE:
+        return rotation
+    # the angle from the approach's azimuth to the wanted one
+    swing = math.atan2(c * sine - f * cosine, c * cosine + f * sine)
+    if flat < _YAW_FULL:
+        share = (flat - _YAW_NONE) / (_YAW_FULL - _YAW_NONE)
+        swing *= share * share * (3.0 - 2.0 * share)
+    co = math.cos(swing)
+    si = math.sin(swing)
+    return (co * a - si * d, co * b - si * e, co * c - si * f, si * a + co * d, si * b + co * e, si * c + co * f, g, h, i)
