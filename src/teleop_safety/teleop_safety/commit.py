@@ -1,0 +1,100 @@
+"""One motion commit: the targets of the arms that may move become joints, under every limit, all arms together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from teleop_common.enums import Counter, Reason
+from teleop_safety import motion
+from teleop_safety.envelope import Envelope, Verdict
+from teleop_safety.motion import MotionLimits
+from teleop_safety.settings import Settings
+from teleop_safety.state import ArmState, Joints, Target
+
+
+class Motion(NamedTuple):
+    """One arm's part of a motion commit.
+
+    Attributes:
+        target: where it is asked to go.
+        dt: motion time credited [s].
+    """
+
+    target: Target
+    dt: float
+
+
+def hold(state: ArmState, now: int, stamp: int) -> None:
+    """Stop an arm: no speed, filter on the commit, no target, and time is credited from now on only."""
+    state.velocity = (0.0,) * len(state.reference or ())
+    state.filtered = state.reference or ()
+    state.target, state.cut = None, False
+    state.requested, state.dt, state.origin, state.sequence = state.reference or (), 0.0, 0, 0
+    state.credit_at, state.credit_stamp = now, stamp
+
+
+def advance(
+    arms: dict[str, ArmState], moves: dict[str, Motion], envelope: Envelope, limits: MotionLimits, settings: Settings, now: int
+) -> Verdict:
+    """Move the arms of ``moves`` by one commit and return the envelope's verdict on it.
+
+    Each moved arm's reference and measurement must be known.
+    """
+    steps: dict[str, motion.Step] = {}
+    for arm, (target, dt) in moves.items():
+        state = arms[arm]
+        assert state.reference is not None
+        assert state.measured is not None
+        steps[arm] = motion.step(
+            target.position,
+            state.reference,
+            state.velocity,
+            state.filtered,
+            state.measured,
+            dt,
+            limits,
+            settings.leash,
+            settings.low_pass,
+        )
+    start = {arm: state.reference for arm, state in arms.items() if state.reference is not None}
+    measured = {arm: state.measured for arm, state in arms.items() if state.measured is not None}
+    verdict = envelope.judge(start, {arm: step.position for arm, step in steps.items()}, measured)
+    for arm, proposed in steps.items():
+        _take(arms[arm], moves[arm], proposed, verdict.floor.get(arm, 1.0), verdict.scale, limits, now)
+    return verdict
+
+
+def _take(
+    state: ArmState, move: Motion, proposed: motion.Step, floor: float, scale: float, limits: MotionLimits, now: int
+) -> None:
+    """Commit the kept share of one arm's proposed step."""
+    before: Joints = state.reference or ()
+    kept = floor * scale
+    position, reasons = list(proposed.position), list(proposed.reason)
+    if kept < 1.0:
+        why = Reason.FLOOR if floor < scale else Reason.COLLISION
+        low, high = motion.allowed(limits, before)
+        for i in range(limits.arm):
+            step = proposed.position[i] - before[i]
+            position[i] = min(max(before[i] + kept * step, low[i]), high[i])
+            if (1.0 - kept) * abs(step) > proposed.cut[i]:
+                reasons[i] = why
+    given = move.target.reason
+    state.reasons = tuple(int(own) or int(given[i]) for i, own in enumerate(reasons))
+    if any(reasons):
+        state.count(Counter.LIMITED)
+    after = tuple(position)
+    if move.dt > 0.0:
+        state.velocity = tuple((a - b) / move.dt for a, b in zip(after, before))
+        state.filtered = proposed.filtered
+    if kept < 1.0:
+        # a hold is immediate: the arm's joints start again from rest at the commit, the gripper goes on
+        n = limits.arm
+        state.velocity = (0.0,) * n + state.velocity[n:]
+        state.filtered = after[:n] + state.filtered[n:]
+    state.reference = after
+    state.cut = proposed.short
+    state.requested, state.dt = move.target.position, move.dt
+    state.origin, state.sequence = move.target.stamp, move.target.sequence
+    state.credit_at = now
+    state.credit_stamp = move.target.stamp or state.credit_stamp

@@ -1,0 +1,79 @@
+"""What an arm's driver says: measurements, the seed of the reference, restarts, stalls."""
+
+from __future__ import annotations
+
+from teleop_common.enums import Authority
+from teleop_common.records import DriverState, JointState
+from teleop_safety import intake, stall
+from teleop_safety.settings import Instant, Settings, ns
+from teleop_safety.state import ArmState, Joints
+
+_MOVED = (Authority.DRIVING, Authority.HOMING, Authority.REPLAY, Authority.EXTERNAL)
+
+
+def seed(state: ArmState, reference: Joints | None) -> None:
+    """Set the reference anew: at rest there, its first command still to come."""
+    state.reference = reference
+    state.velocity = (0.0,) * len(reference or ())
+    state.filtered = reference or ()
+    state.started = False
+
+
+def take_joints(at: Instant, state: ArmState, sample: JointState, names: tuple[str, ...], stale: int) -> None:
+    """Take over a measurement; with torque off the reference follows it.
+
+    Raises:
+        Refused: not newer than the last, or bad values.
+    """
+    # after a silence any stamp is a new beginning, else a clock set back would shut the arm's eyes for good
+    newest = state.measured_stamp if at.mono - state.measured_at <= stale else 0
+    position, given = intake.check_joints(sample, newest, names)
+    elapsed = (sample.header.stamp - state.measured_stamp) * 1e-9
+    state.speed = stall.speeds(position, state.measured, elapsed, given)
+    state.measured, state.measured_at, state.measured_stamp = position, at.mono, sample.header.stamp
+    if state.instance is not None and not state.torque:
+        seed(state, position)
+
+
+def take_driver(at: Instant, state: ArmState, sample: DriverState, names: tuple[str, ...], stale: int) -> str:
+    """Take over a driver's state and return what makes the reference a new one, empty when it stays.
+
+    The reference is seeded when the guard first hears the driver, when it restarted, and when its torque changed: from
+    its goal with torque on, from the measurement with torque off. Otherwise the goal is not looked at: holding means
+    repeating the reference.
+
+    Raises:
+        Refused: bad values.
+    """
+    goal = intake.check_driver(sample, names)
+    change = ""
+    if state.instance is None:
+        change = "driver heard"
+    elif state.instance != sample.instance:
+        change = "driver restarted"
+    elif state.torque != sample.torque_on:
+        change = "torque on" if sample.torque_on else "torque off"
+    state.instance, state.torque, state.driver_at = sample.instance, sample.torque_on, at.mono
+    state.driver_estop, state.driver_error = sample.estop, sample.error
+    if change:
+        fresh = state.measured is not None and at.mono - state.measured_at <= stale
+        seed(state, goal if sample.torque_on else state.measured if fresh else None)
+    return change
+
+
+def stalled(at: Instant, state: ArmState, arm: int, settings: Settings, names: tuple[str, ...]) -> str:
+    """Return the joint that has been stalled long enough, empty for none; ``arm`` is the number of arm joints."""
+    if state.authority not in _MOVED or state.reference is None or state.measured is None:
+        state.stalled_since = ()
+        return ""
+    found = stall.suspects(
+        state.reference, state.measured, state.speed, arm, settings.stall_share * settings.leash, settings.stall_speed
+    )
+    if not found:
+        state.stalled_since = ()
+        return ""
+    state.stalled_since = stall.watch(state.stalled_since, found, at.mono, len(names))
+    for i in found:
+        if at.mono - state.stalled_since[i] >= ns(settings.stall_time):
+            return names[i]
+    return ""

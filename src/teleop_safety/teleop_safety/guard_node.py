@@ -1,0 +1,127 @@
+"""The node ``guard``: topics around the core. The only publisher of joint commands."""
+
+from __future__ import annotations
+
+import os
+import platform
+import random
+import sys
+import time
+from dataclasses import asdict
+from functools import partial
+
+from teleop_common import cell, limits, paths, qos, records
+from teleop_common.enums import Provider
+from teleop_common.errors import ConfigError
+from teleop_common.params import load
+from teleop_common.runner import TeleopNode, run
+from teleop_common.transport import RecordPublisher, subscribe
+from teleop_safety.envelope import Envelope, Open
+from teleop_safety.guard import Guard
+from teleop_safety.guard_params import GuardParams
+from teleop_safety.guard_services_node import GuardServices
+from teleop_safety.outputs import Outputs
+from teleop_safety.settings import Instant
+
+
+def make_core(params: GuardParams) -> Guard:
+    """Return the core of ``params``.
+
+    Raises:
+        ConfigError: an arm, a file or a number that cannot be used.
+    """
+    robot = limits.load(paths.config("limits/so101.yaml", params.limits_file))
+    room = cell.load(paths.config("cell.yaml", params.cell_file))
+    if params.squeeze_open >= params.squeeze_close:
+        allowed = f"below squeeze_close ({params.squeeze_close:g})"
+        raise ConfigError("parameter", "squeeze_open", params.squeeze_open, allowed, "swap or mend the two")
+    if not params.arms or len(set(params.arms)) != len(params.arms):
+        raise ConfigError("parameter", "arms", list(params.arms), "at least one arm, each once", "mend the arms argument")
+    for arm in params.arms:
+        room.mount(arm)
+    envelope: Envelope = Open()
+    leash = robot.leash_hardware if params.leash == "hardware" else robot.leash_simulation
+    engage = {arm: random.getrandbits(32) for arm in params.arms}
+    return Guard(params.arms, robot, params.settings(leash), envelope, engage)
+
+
+class GuardNode(TeleopNode):
+    """Shell: every callback hands its message to the core and sends what the core returns."""
+
+    def __init__(self) -> None:
+        """Load the configuration and join the graph."""
+        super().__init__("guard")
+        self.params = params = load(self, GuardParams)
+        self.core = make_core(params)
+        self.publish_config({"parameters": asdict(params), "geometry": self.core.envelope.geometry, "state": self.core.state()})
+        self._commands = {
+            arm: RecordPublisher(self, records.JointCommand, f"/{arm}/joint_command", qos.COMMAND) for arm in params.arms
+        }
+        self._authority = RecordPublisher(self, records.AuthorityState, "/teleop/authority", qos.STREAM)
+        self._events = RecordPublisher(self, records.GuardEvent, "/teleop/guard/events", qos.EVENTS)
+        self._haptics = RecordPublisher(self, records.Haptics, "/teleop/haptics", qos.STREAM)
+        self._estop = RecordPublisher(self, records.EstopState, "/teleop/estop_state", qos.LATCHED)
+        self._state = RecordPublisher(self, records.GuardState, "/teleop/guard/state", qos.STREAM)
+        self._report = RecordPublisher(self, records.ProviderReport, "/teleop/devices/guard", qos.STREAM)
+        self._calls = GuardServices(self, params.arms)
+        core = self.core
+        subscribe(
+            self, records.SessionState, "/teleop/session/state", lambda m: self.send(core.on_session(self.at(), m)), qos.LATCHED
+        )
+        for arm in params.arms:
+            subscribe(self, records.DriverState, f"/{arm}/driver_state", partial(self._on_driver, arm), qos.NEWEST)
+            subscribe(self, records.JointState, f"/{arm}/joint_states", partial(self._on_joints, arm), qos.NEWEST)
+        subscribe(self, records.TeleopFrame, "/teleop/frame", lambda m: self.send(core.on_frame(self.at(), m)), qos.STREAM)
+        subscribe(
+            self, records.JointTargets, "/teleop/joint_targets", lambda m: self.send(core.on_targets(self.at(), m)), qos.STREAM
+        )
+        self.every(params.tick_hz, lambda: self.send(core.tick(self.at())))
+        self.every(10.0, lambda: self._state.publish(core.guard_state(self.at())))
+        self.every(5.0, self._heartbeat)
+        self.every(1.0, self._say_alive)
+
+    def at(self) -> Instant:
+        """Return now on both clocks."""
+        return Instant(time.monotonic_ns(), self.now_ns())
+
+    def send(self, out: Outputs) -> None:
+        """Send what the core returned: commands first, then authority, then the rest."""
+        for arm, command in out.commands:
+            self._commands[arm].publish(command)
+        if out.authority is not None:
+            self._authority.publish(out.authority)
+        if out.estop:
+            self._calls.call("estop")
+        if out.reset:
+            self._calls.call("estop/reset")
+        if out.latch:
+            self._estop.publish(self.core.estop_state(self.at()))
+        for event in out.events:
+            self._events.publish(event)
+            self.get_logger().info(f"{event.kind} {event.arm}: {event.text}")
+        for pulse in out.haptics:
+            self._haptics.publish(pulse)
+        self._calls.settle()
+
+    def _on_driver(self, arm: str, message: records.DriverState) -> None:
+        self.send(self.core.on_driver_state(self.at(), arm, message))
+
+    def _on_joints(self, arm: str, message: records.JointState) -> None:
+        self.send(self.core.on_joint_state(self.at(), arm, message))
+
+    def _heartbeat(self) -> None:
+        at = self.at()
+        self._estop.publish(self.core.estop_state(at))
+        if self.core.unlatched_drivers(at):
+            # a driver that came back after the e-stop, or was reset on its own, is stopped again
+            self._calls.call("estop")
+
+    def _say_alive(self) -> None:
+        at = self.at()
+        header, host = records.Header(at.ros), platform.node()
+        self._report.publish(records.ProviderReport(header, 1, at.mono, host, os.getpid(), "node/guard", Provider.AVAILABLE))
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run(GuardNode))

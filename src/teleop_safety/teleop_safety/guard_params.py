@@ -1,0 +1,46 @@
+"""Parameters of the node ``guard``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from teleop_common.params import param
+from teleop_safety.settings import Settings
+
+
+@dataclass(frozen=True)
+class GuardParams:
+    """What a person may change."""
+
+    arms: tuple[str, ...] = param(("left", "right"), "arms to guard")
+    limits_file: str = param("", "limits file of the robot; empty: the installed limits/so101.yaml")
+    cell_file: str = param("", "cell file; empty: the installed cell.yaml")
+    leash: str = param(
+        "simulation", "which leash of the limits file binds targets to the measured joints", choices=("simulation", "hardware")
+    )
+    pose: str = param("grip", "controller pose that must be tracked to drive", choices=("grip", "aim"))
+    collision: bool = param(True, "the collision filter; off is shown everywhere")
+    margin: float = param(0.015, "clearance that a step may not go below", unit="m", minimum=0.0, maximum=0.2)
+    squeeze_close: float = param(0.6, "squeeze above which a grip closes", minimum=0.05, maximum=1.0)
+    squeeze_open: float = param(0.4, "squeeze below which a grip opens", minimum=0.0, maximum=0.95)
+    countdown: float = param(1.0, "time from squeeze to driving", unit="s", minimum=0.0, maximum=10.0)
+    grace: float = param(0.7, "how long lost tracking may last while driving", unit="s", minimum=0.0, maximum=5.0)
+    stale: float = param(0.2, "largest age of frames, targets, joint and driver states", unit="s", minimum=0.02, maximum=1.0)
+    low_pass: float = param(0.01, "time constant of the target's low-pass", unit="s", minimum=0.0, maximum=1.0)
+    tick_hz: float = param(
+        100.0, "rate at which ages are checked and the last commit is repeated", unit="Hz", minimum=20.0, maximum=1000.0
+    )
+    reset_timeout: float = param(1.0, "how long an e-stop reset waits for the drivers", unit="s", minimum=0.1, maximum=10.0)
+
+    def settings(self, leash: float) -> Settings:
+        """Return the core's numbers, with the leash of the limits file [rad]."""
+        return Settings(
+            squeeze_close=self.squeeze_close,
+            squeeze_open=self.squeeze_open,
+            countdown=self.countdown,
+            grace=self.grace,
+            stale=self.stale,
+            low_pass=self.low_pass,
+            leash=leash,
+            pose=self.pose,
+        )

@@ -1,0 +1,114 @@
+"""The guard's services, and its calls of the drivers' e-stops. Nothing here waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rclpy.client import Client
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
+from teleop_common.enums import Authority
+from teleop_interfaces.srv import ArmOwner, Home
+
+if TYPE_CHECKING:
+    from teleop_safety.guard_node import GuardNode
+
+_LATER = "not in this version: homing and owners other than the operator come with a later one"
+
+
+class Later:
+    """A service whose answer comes later, from another callback.
+
+    The events executor of these wheels knows no coroutine callbacks, and waiting in a handler would stop the loop; so the
+    executor's call of ``send_response`` is put off until there is an answer.
+    """
+
+    def __init__(self, node: GuardNode, kind: Any, name: str, asked: Callable[[], None]) -> None:
+        """Offer the service ``name``; ``asked`` is called with the node's lock held, once a request."""
+        self._lock = node.lock
+        self._asked = asked
+        self._service = node.create_service(kind, name, lambda _request, response: response)
+        self._send = self._service.send_response
+        self._service.send_response = self._put_off
+        self.waiting: list[tuple[Any, Any]] = []
+
+    def _put_off(self, response: Any, header: Any) -> None:
+        with self._lock:
+            self.waiting.append((response, header))
+            self._asked()
+
+    def answer(self, success: bool, message: str) -> None:
+        """Answer every request that waits."""
+        waiting, self.waiting = self.waiting, []
+        for response, header in waiting:
+            response.success, response.message = success, message
+            self._send(response, header)
+
+
+class GuardServices:
+    """Offers the e-stop, home and owner services of ``node`` and calls the e-stops of ``arms``."""
+
+    def __init__(self, node: GuardNode, arms: tuple[str, ...]) -> None:
+        """Create servers and clients."""
+        self._node, self._arms = node, arms
+        self._drivers: dict[str, Client] = {}
+        for what in ("estop", "estop/reset"):
+            for arm in arms:
+                self._drivers[f"/{arm}/{what}"] = node.create_client(Trigger, f"/{arm}/{what}")
+        node.serve(Trigger, "/teleop/estop", self._on_stop)
+        node.serve(Home, "/teleop/home", self._on_home)
+        node.serve(ArmOwner, "/teleop/arm_owner", self._on_owner)
+        self._reset = Later(node, Trigger, "/teleop/estop/reset", self._on_reset)
+
+    def call(self, what: str) -> None:
+        """Call ``/<arm>/<what>`` of every driver that is there, without waiting for the answers."""
+        for arm in self._arms:
+            client = self._drivers[f"/{arm}/{what}"]
+            if not client.service_is_ready():
+                self._node.get_logger().warning(
+                    f"/{arm}/{what}: no such service, the driver of {arm} is not there", throttle_duration_sec=2.0
+                )
+                continue
+            future = client.call_async(Trigger.Request())
+            future.add_done_callback(lambda done, arm=arm: self._answered(arm, what, done))
+
+    def _answered(self, arm: str, what: str, future: Future) -> None:
+        answer = future.result()
+        if answer is not None and not answer.success:
+            self._node.get_logger().error(f"/{arm}/{what}: {answer.message}")
+
+    def _on_stop(self, _request: Any, response: Any) -> Any:
+        self._node.send(self._node.core.stop(self._node.at(), "service"))
+        response.success, response.message = True, "e-stop latched"
+        return response
+
+    def _on_reset(self) -> None:
+        self._node.send(self._node.core.reset(self._node.at(), self._node.params.reset_timeout))
+
+    def settle(self) -> None:
+        """Answer the resets that have an outcome."""
+        if not self._reset.waiting:
+            return
+        core = self._node.core
+        if not core.shared.latched:
+            self._reset.answer(True, "e-stop reset; torque as it was")
+        elif not core.shared.resetting:
+            self._reset.answer(False, "still latched: " + ("; ".join(core.reset_blockers(self._node.at())) or "try again"))
+
+    def _on_home(self, request: Any, response: Any) -> Any:
+        known = ", ".join(self._arms)
+        wrong = [arm for arm in request.arms if arm not in self._arms]
+        response.success = False
+        response.message = f"arms: got {wrong}, allowed {known}" if wrong else _LATER
+        return response
+
+    def _on_owner(self, request: Any, response: Any) -> Any:
+        response.success, response.message, response.current_owner = False, _LATER, ""
+        state = self._node.core.arms.get(request.arm)
+        if state is None:
+            response.message = f"arm '{request.arm}': got {request.arm!r}, allowed {', '.join(self._arms)}; mend the name"
+        elif state.authority in (Authority.COUNTDOWN, Authority.DRIVING, Authority.GRACE):
+            response.current_owner = "operator"
+        return response

@@ -1,0 +1,163 @@
+"""One arm's step towards a target: interval, leash, low-pass, speed and acceleration. Pure functions of plain floats."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from teleop_common.enums import Reason
+from teleop_common.limits import RobotLimits
+from teleop_safety.state import Joints
+
+_EPSILON = 1e-12
+
+
+@dataclass(frozen=True)
+class MotionLimits:
+    """What bounds a step, arm joints first, then the gripper.
+
+    Attributes:
+        lower, upper: limits [rad].
+        velocity: largest speed [rad/s].
+        acceleration: largest growth of speed [rad/s²].
+        arm: number of arm joints; what follows is the gripper, which no leash binds.
+    """
+
+    lower: Joints
+    upper: Joints
+    velocity: Joints
+    acceleration: Joints
+    arm: int
+
+
+def motion_limits(limits: RobotLimits) -> MotionLimits:
+    """Return the motion limits of a robot."""
+    joints = limits.all_joints
+    return MotionLimits(
+        lower=tuple(j.lower for j in joints),
+        upper=tuple(j.upper for j in joints),
+        velocity=tuple(j.velocity for j in joints),
+        acceleration=tuple(j.acceleration for j in joints),
+        arm=len(limits.joints),
+    )
+
+
+@dataclass(frozen=True)
+class Step:
+    """A proposed step of one arm.
+
+    Attributes:
+        position: where it leads [rad].
+        filtered: state of the low-pass after it [rad].
+        reason: per joint, what cut most.
+        cut: how much that was [rad].
+        short: speed or acceleration stopped it short of the filtered target.
+    """
+
+    position: Joints
+    filtered: Joints
+    reason: tuple[int, ...]
+    cut: Joints
+    short: bool
+
+
+def allowed(limits: MotionLimits, reference: Joints) -> tuple[Joints, Joints]:
+    """Return the allowed interval per joint: hull(limits, q_ref) [rad].
+
+    A reference outside its limits may stay or move inwards; as it moves inwards the hull shrinks with it.
+    """
+    return tuple(map(min, limits.lower, reference)), tuple(map(max, limits.upper, reference))
+
+
+def clamp(
+    target: Joints, reference: Joints, measured: Joints, limits: MotionLimits, leash: float
+) -> tuple[Joints, list[int], list[float]]:
+    """Return the target within the allowed interval and the leash, with the reason and size of each cut [rad].
+
+    The leash binds arm joints to hull(measured ± leash, q_ref): never farther from the measurement than the leash or
+    than the reference already is.
+    """
+    result, reasons, cuts = [], [], []
+    for i, asked in enumerate(target):
+        ref = reference[i]
+        value = min(max(asked, min(limits.lower[i], ref)), max(limits.upper[i], ref))
+        reason, cut = Reason.NONE, abs(asked - value)
+        if cut > _EPSILON:
+            reason = Reason.POSITION_LIMIT
+        if i < limits.arm:
+            near = min(max(value, min(measured[i] - leash, ref)), max(measured[i] + leash, ref))
+            if abs(value - near) > max(cut, _EPSILON):
+                reason, cut = Reason.LEASH, abs(value - near)
+            value = near
+        result.append(value)
+        reasons.append(reason)
+        cuts.append(cut if reason else 0.0)
+    return tuple(result), reasons, cuts
+
+
+def _scale(
+    delta: list[float], goal: list[float], velocity: Joints, dt: float, top: Joints, growth: Joints
+) -> tuple[float, Reason]:
+    """Return the largest share of ``delta`` [rad] that every joint's speed and acceleration allow, and which of them binds."""
+    best, why = 1.0, Reason.NONE
+    for i, d in enumerate(delta):
+        if d == 0.0:
+            continue
+        wanted = abs(d) / dt
+        # growth from the speed in this direction; after a reversal, from rest: a hold is always allowed
+        along = velocity[i] if d > 0.0 else -velocity[i]
+        grown = max(along, 0.0) + growth[i] * dt
+        braked = math.sqrt(2.0 * growth[i] * abs(goal[i]))
+        for bound, reason in ((top[i], Reason.SPEED_LIMIT), (min(grown, braked), Reason.ACCELERATION_LIMIT)):
+            if wanted * best > bound:
+                best, why = bound / wanted, reason
+    return best, why
+
+
+def step(
+    target: Joints,
+    reference: Joints,
+    velocity: Joints,
+    filtered: Joints,
+    measured: Joints,
+    dt: float,
+    limits: MotionLimits,
+    leash: float,
+    low_pass: float,
+) -> Step:
+    """Return the step of ``dt`` [s] from ``reference`` towards ``target``.
+
+    Order (design 4): allowed interval and leash, low-pass, then speed and acceleration, scaled jointly for the arm's
+    joints so that the step keeps its direction. The gripper is scaled for itself: a pulled trigger must not slow the arm.
+
+    Args:
+        target: asked joints [rad].
+        reference: last committed joints [rad].
+        velocity: speed of the last commit [rad/s].
+        filtered: state of the low-pass [rad].
+        measured: measured joints [rad].
+        dt: motion time credited [s].
+        limits: what bounds it.
+        leash: see ``clamp`` [rad].
+        low_pass: time constant [s].
+    """
+    goal, reasons, cuts = clamp(target, reference, measured, limits, leash)
+    if dt <= 0.0:
+        return Step(reference, filtered, tuple(reasons), tuple(cuts), goal != reference)
+    alpha = 1.0 - math.exp(-dt / low_pass) if low_pass > 0.0 else 1.0
+    smooth = [f + alpha * (g - f) for f, g in zip(filtered, goal)]
+    delta = [s - r for s, r in zip(smooth, reference)]
+    rest = [g - r for g, r in zip(goal, reference)]
+    position, short = list(reference), False
+    for part in (slice(0, limits.arm), slice(limits.arm, None)):
+        scale, why = _scale(delta[part], rest[part], velocity[part], dt, limits.velocity[part], limits.acceleration[part])
+        for i in range(*part.indices(len(delta))):
+            position[i] += scale * delta[i]
+            lost = (1.0 - scale) * abs(delta[i])
+            if scale < 1.0 and lost > max(cuts[i], _EPSILON):
+                reasons[i], cuts[i] = why, lost
+        short = short or scale < 1.0
+    # rounding of r + s·(y - r) must not leave the interval by a bit
+    low, high = allowed(limits, reference)
+    bounded = tuple(min(max(p, a), b) for p, a, b in zip(position, low, high))
+    return Step(bounded, tuple(smooth), tuple(reasons), tuple(cuts), short)
