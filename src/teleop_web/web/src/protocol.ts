@@ -1,0 +1,115 @@
+/** The messages of the gateway, as docs/webxr_protocol.md describes them. */
+
+export interface Joint {
+  name: string;
+  lower: number;
+  upper: number;
+  measured: number | null;
+  committed: number | null;
+  requested: number | null;
+  reason: string;
+}
+
+export interface Arm {
+  name: string;
+  authority: string;
+  hand: string;
+  owner: string;
+  must_open: boolean;
+  countdown: number | null;
+  engage: number;
+  reason: string;
+  counters: number[];
+  joints: Joint[];
+  driver: {
+    torque_on: boolean;
+    estop: boolean;
+    error: string;
+    write_hz: number | null;
+    read_hz: number | null;
+    temperature: (number | null)[];
+    voltage: (number | null)[];
+  } | null;
+  sink: string;
+}
+
+export interface NodeRow {
+  name: string;
+  state: 'ok' | 'gone' | 'waiting';
+  age: number | null;
+  limit: number;
+  does: string;
+  remedy: string;
+  error: string;
+}
+
+export interface Guard {
+  enabled: boolean;
+  geometry: string;
+  holding: boolean;
+  clearance_committed: number | null;
+  clearance_measured: number | null;
+  scale: number | null;
+  pairs: { links: string[]; distance: number | null; blocking: boolean }[];
+}
+
+export interface OperatorPlace {
+  key: number | null;
+  name: string;
+  connection: number;
+}
+
+export interface State {
+  type: 'state';
+  unix_ms: number;
+  session: {
+    state: string;
+    provider: string;
+    profile: string;
+    epoch: number;
+    stance: string;
+    view: string;
+    yaw: number | null;
+    scale: number | null;
+    pairing: Record<string, string>;
+    error: string;
+  };
+  estop: { latched: boolean; source: string; latched_drivers: string[]; age: number | null };
+  guard: Guard | null;
+  arms: Arm[];
+  rates: Record<string, number>;
+  latency_ms: { p50: number | null; p95: number | null };
+  real_time_factor: number | null;
+  nodes: NodeRow[];
+  cameras: string[];
+  operator: OperatorPlace & { take_overs: number };
+  clients: { key: number; name: string; address: string }[];
+  link: { hz: number; gap_p95: number | null; gap_max: number | null; age: number | null; round_trip: number | null };
+  counts: Record<string, number>;
+}
+
+export interface GraphEvent {
+  type: 'event';
+  kind: string;
+  arm: string;
+  text: string;
+  unix_ms: number;
+}
+
+export interface HapticMessage {
+  type: 'haptic';
+  id: number;
+  hand: string;
+  intensity: number;
+  ms: number;
+}
+
+export type ServerMessage =
+  | State
+  | GraphEvent
+  | HapticMessage
+  | { type: 'welcome'; key: number; client: string; operator: OperatorPlace }
+  | { type: 'operator'; operator: OperatorPlace }
+  | { type: 'lost_control'; reason: string }
+  | { type: 'refused'; kind: string; reason: string; count?: number }
+  | { type: 'pong'; t: number | null };
