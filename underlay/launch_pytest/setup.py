@@ -16,5 +16,6 @@ setup(
     maintainer_email="maintainers@example.com",
     description="Subset of launch_pytest for machines without a ROS install.",
     license="Apache-2.0",
+    entry_points={"pytest11": ["launch_pytest = launch_pytest.plugin"]},
     extras_require={"test": ["pytest"]},
 )

@@ -234,7 +234,7 @@ class ExecuteProcess(Action):
         assert self._details is not None
         assert self._ending is not None
         facts = {key: self._details[key] for key in ("name", "cmd", "cwd", "env")}
-        cmd, options = facts["cmd"], {"stdin": None, "cwd": facts["cwd"], "env": facts["env"]}
+        cmd, options = facts["cmd"], {"cwd": facts["cwd"], "env": facts["env"]}
         if self._log_cmd:
             self._log.info("process details: cmd='%s', cwd='%s'", " ".join(cmd), facts["cwd"])
         try:
@@ -247,8 +247,8 @@ class ExecuteProcess(Action):
             return False
         pid = self._details["pid"]
         context.emit_event_sync(ProcessStarted(action=self, pid=pid, **facts))
-        # Asked to end while it was being started, or now: one path for both.
-        stopper = loop.create_task(self._end(protocol.complete))
+        # Asked to end while it was being started: the Ctrl-C of the terminal may have come before it existed.
+        stopper = loop.create_task(self._end(protocol.complete, missed=self._ending.done()))
         await protocol.complete
         stopper.cancel()
         self._flush()
@@ -262,10 +262,10 @@ class ExecuteProcess(Action):
         context.emit_event_sync(ProcessExited(action=self, returncode=code, pid=pid, **facts))
         return True
 
-    async def _end(self, complete: asyncio.Future[None]) -> None:
+    async def _end(self, complete: asyncio.Future[None], *, missed: bool) -> None:
         """Wait for the request to end, then ask with ever stronger signals until the process is gone."""
         assert self._ending is not None
-        if await asyncio.shield(self._ending):
+        if await asyncio.shield(self._ending) or missed:
             self._send(signal.SIGINT)
         for seconds, kind in zip(self._seconds, (signal.SIGTERM, signal.SIGKILL), strict=True):
             await asyncio.wait([complete], timeout=seconds)

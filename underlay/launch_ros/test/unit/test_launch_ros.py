@@ -1,4 +1,4 @@
-"""What this workspace expects of launch_ros; passes on the real package as well. Instead of a node a script shows its arguments."""
+"""What this workspace expects of launch_ros; passes on the real package as well. No node runs: a script shows its arguments."""
 
 import re
 
