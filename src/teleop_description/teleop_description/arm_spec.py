@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import mujoco
 
@@ -10,10 +11,16 @@ from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_description import cameras
 from teleop_description.assets import mesh_dir, mjcf_path
-from teleop_description.meshes import decimated
+from teleop_description.meshes import decimated, read_stl, slabs
 
 PADS = ("fixed_jaw_pad", "moving_jaw_pad")
 # the MJCF's tool site is the URDF's gripper_frame_link turned by 90° about y; this is the URDF's own attitude (w, x, y, z)
+# collision meshes that are cut across the finger, each with the mesh's axis along it: one hull would fill the hollow in which
+# a cube is held
+_FINGERS = {"wrist_roll_follower_so101_v1": 2, "moving_jaw_so101_v1": 1}
+_SLAB = 0.02  # [m]
+# stiff contact: at the default a cube sinks 5 mm into the fingers under the servo's full force
+CONTACT_SOLREF, CONTACT_SOLIMP = (0.004, 1.0), (0.99, 0.999, 0.001, 0.5, 2.0)
 _TOOL_SITE, _TOOL_QUAT = "gripperframe", (0.0, 0.0, 1.0, 0.0)
 
 
@@ -55,6 +62,7 @@ def arm_spec(limits: RobotLimits, options: ArmOptions) -> mujoco.MjSpec:
         mesh.name = mesh.name or mesh.file.removesuffix(".stl")
         mesh.file = str(decimated(mesh_dir(limits.urdf) / mesh.file))
         mesh.maxhullvert = options.hull_vertices
+    _split_fingers(spec, options)
     for body in spec.bodies:
         if body.name != "world":
             body.name += "_link"
@@ -71,6 +79,21 @@ def arm_spec(limits: RobotLimits, options: ArmOptions) -> mujoco.MjSpec:
         # the hulls of the jaws touch a cube in a point each; the pads give flat faces to hold it by
         pad.contype = pad.conaffinity = 1
         pad.condim = 4
+        pad.solref, pad.solimp = CONTACT_SOLREF, CONTACT_SOLIMP
         pad.friction = [options.pad_friction, 0.02, 0.001]
     cameras.add_wrist_camera(spec, limits.tip_link)
     return spec
+
+
+def _split_fingers(spec: mujoco.MjSpec, options: ArmOptions) -> None:
+    """Replace the fingers' collision hulls by a hull a slab."""
+    for geom in list(spec.geoms):
+        if geom.meshname not in _FINGERS or geom.classname.name != "collision":
+            continue
+        parts = slabs(read_stl(Path(spec.mesh(geom.meshname).file)), _FINGERS[geom.meshname], _SLAB)
+        for index, points in enumerate(parts):
+            mesh = spec.add_mesh(name=f"{geom.meshname}_part{index}", uservert=points.ravel(), maxhullvert=options.hull_vertices)
+            part = geom.parent.add_geom(geom.classname, type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh.name)
+            part.pos, part.quat = geom.pos, geom.quat
+            part.solref, part.solimp = CONTACT_SOLREF, CONTACT_SOLIMP
+        spec.delete(geom)

@@ -65,12 +65,41 @@ def decimate(triangles: NDArray[np.floating], keep: float, grid: float) -> NDArr
     faces = faces[solid]
     _, first = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
     faces = faces[np.sort(first)]
+    count = min(len(faces), max(400, int(len(faces) * keep)))
     # in grid units the library's absolute error thresholds, made for models of size 1 to 1000, fit
-    points, faces = fast_simplification.simplify(
-        unique.astype(np.float32), faces.astype(np.int32), target_count=max(400, int(len(faces) * keep)), agg=5
-    )
+    points, faces = fast_simplification.simplify(unique.astype(np.float32), faces.astype(np.int32), target_count=count, agg=5)
     result: NDArray[np.floating] = (np.asarray(points, np.float64) * grid)[np.asarray(faces)]
     return result
+
+
+def slabs(triangles: NDArray[np.floating], axis: int, thickness: float) -> list[NDArray[np.float64]]:
+    """Return the corners of a surface cut into slabs, whose convex hulls follow it where one hull would fill its hollows.
+
+    Args:
+        triangles: shape (n, 3, 3) [m].
+        axis: index of the coordinate across which to cut.
+        thickness: least thickness of a slab [m].
+
+    Returns:
+        A point set a slab, each of shape (m, 3) [m].
+    """
+    corners = np.asarray(triangles, np.float64)
+    low, high = corners[..., axis].min(), corners[..., axis].max()
+    edges = np.linspace(low, high, max(1, int((high - low) / thickness)) + 1)
+    starts, ends = corners.reshape(-1, 3), np.roll(corners, -1, axis=1).reshape(-1, 3)
+    crossings = []
+    for plane in edges:
+        rise = ends[:, axis] - starts[:, axis]
+        crossing = (starts[:, axis] - plane) * (ends[:, axis] - plane) < 0.0
+        share = (plane - starts[crossing, axis]) / rise[crossing]
+        points = starts[crossing] + share[:, None] * (ends[crossing] - starts[crossing])
+        points[:, axis] = plane
+        crossings.append(points)
+    parts = []
+    for index in range(len(edges) - 1):
+        inside = (starts[:, axis] >= edges[index]) & (starts[:, axis] <= edges[index + 1])
+        parts.append(np.unique(np.concatenate([starts[inside], crossings[index], crossings[index + 1]]), axis=0))
+    return parts
 
 
 def cache_dir() -> Path:

@@ -13,7 +13,7 @@ from teleop_common.cell import Cell
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_description import cameras
-from teleop_description.arm_spec import ArmOptions, arm_spec
+from teleop_description.arm_spec import CONTACT_SOLIMP, CONTACT_SOLREF, ArmOptions, arm_spec
 
 CUBE_EDGE = 0.04  # [m]
 CUBES = {
@@ -187,12 +187,6 @@ def _cubes(spec: mujoco.MjSpec, cell: Cell) -> None:
     for (name, rgba), (x, y) in zip(CUBES.items(), cell.cube_slots, strict=False):
         body = spec.worldbody.add_body(name=name, pos=(x, y, cell.bench_height + edge))
         body.add_freejoint(name=name)
-        body.add_geom(
-            name=name,
-            type=mujoco.mjtGeom.mjGEOM_BOX,
-            size=(edge, edge, edge),
-            mass=0.05,
-            condim=4,
-            friction=(1.0, 0.01, 0.0005),
-            rgba=rgba,
-        )
+        geom = body.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_BOX, size=(edge, edge, edge), rgba=rgba)
+        geom.mass, geom.condim, geom.friction = 0.05, 4, (1.0, 0.01, 0.0005)
+        geom.solref, geom.solimp = CONTACT_SOLREF, CONTACT_SOLIMP
