@@ -15,6 +15,10 @@ STALL = 0.1
 """Frames later than this [s] are not sent in a burst: the recording waits for the process."""
 
 
+LEAD = 0.02
+"""The first frame after a start or seek is due this much later [s]: whoever paces may sleep that long and is in time."""
+
+
 class Playback(StrEnum):
     """What the replay does."""
 
@@ -68,7 +72,7 @@ class Player:
         """Begin to play where it stands; nothing to do when it plays or has ended."""
         if self.state == Playback.WAITING:
             self.state = Playback.PLAYING
-            self.origin = now - self.times[self.index]
+            self.origin = now + LEAD - self.times[self.index]
 
     def seek(self, now: float, time: float) -> str:
         """Go on from ``time`` [s] as a new connection; return why not, or nothing.
@@ -80,7 +84,7 @@ class Player:
         self.index = bisect.bisect_left(self.times, time)
         self._reconnect()
         if self.state != Playback.WAITING:
-            self.state, self.origin = Playback.PLAYING, now - time
+            self.state, self.origin = Playback.PLAYING, now + LEAD - time
         return ""
 
     def due(self, now: float) -> list[Due]:

@@ -17,13 +17,11 @@ from teleop_common.runner import TeleopNode, run
 from teleop_common.transport import RecordPublisher, subscribe
 from teleop_input import bag
 from teleop_input.params import ReplayParams
-from teleop_input.player import Playback, Player, renew
+from teleop_input.player import LEAD, Playback, Player, renew
 from teleop_input.report import provider_report
 from teleop_interfaces.srv import ReplaySeek
 
 REPORT_HZ = 1.0
-IDLE_WAIT = 0.02
-"""Longest sleep of the pacing thread [s]: how late a seek or a start may take effect."""
 _READY = (Session.CONNECTED, Session.RUNNING)
 
 
@@ -69,8 +67,8 @@ class ReplayInput(TeleopNode):
                 with self.lock:
                     self._send()
                     wait = self._player.wait(time.monotonic())
-                # sleep on the monotonic clock; a seek during it takes effect within IDLE_WAIT
-                time.sleep(min(wait, IDLE_WAIT))
+                # time.sleep, not Event.wait: it runs on the monotonic clock everywhere
+                time.sleep(min(wait, LEAD))
         except BaseException as error:  # noqa: BLE001 - handed to the main thread, which ends the process
             self.fail(error)
 

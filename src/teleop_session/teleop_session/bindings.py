@@ -115,7 +115,7 @@ class Evaluator:
         self.buttons = {name: _Button(**fields) for name, fields in buttons.items()}
 
     def step(self, now: float, frame: TeleopFrame) -> tuple[str, ...]:
-        """Return the actions of this frame, in the order of the file.
+        """Return the actions of this frame, each once, in the order of the file.
 
         Args:
             now: arrival [s, monotonic].
@@ -136,7 +136,7 @@ class Evaluator:
                 continue
             if down or button.down:
                 actions += _events(button, down, now, rows)
-        return tuple(a for a in actions if a not in PAGE_ACTIONS)
+        return tuple(dict.fromkeys(a for a in actions if a not in PAGE_ACTIONS))
 
 
 def _events(button: _Button, down: bool, now: float, rows: list[Binding]) -> list[str]:

@@ -93,8 +93,7 @@ class SessionNode(TeleopNode):
     def _on_command(self, request: SessionCommand.Request, response: SessionCommand.Response) -> SessionCommand.Response:
         reply, actions = self.core.command(monotonic_s(), request.command, request.provider)
         name = Command(request.command).name if request.command in tuple(Command) else request.command
-        log = self.get_logger().info if reply.success else self.get_logger().warning
-        log(f"{name} {request.provider}: {reply.message}")
+        self._log(f"{name} {request.provider}: {reply.message}", reply.success)
         self._say_change()
         for action in actions:
             self._actions.call(action)
@@ -119,8 +118,15 @@ class SessionNode(TeleopNode):
         before, self._said = self._said, state
         self._repeat()
         if before is not None and (before.state, before.error) != (state.state, state.error):
-            log = self.get_logger().error if state.state == Session.FAULT else self.get_logger().info
-            log(f"session {Session(state.state).name}, provider {state.provider}" + (f": {state.error}" if state.error else ""))
+            text = f"session {Session(state.state).name}, provider {state.provider}" + (f": {state.error}" if state.error else "")
+            self._log(text, state.state != Session.FAULT)
+
+    def _log(self, text: str, good: bool) -> None:
+        # two calls: rclpy refuses another severity from the same line
+        if good:
+            self.get_logger().info(text)
+        else:
+            self.get_logger().warning(text)
 
     def _repeat(self) -> None:
         now = self.now_ns()
