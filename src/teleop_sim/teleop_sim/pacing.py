@@ -74,5 +74,6 @@ class Schedule:
             self._next = now
         if now < self._next:
             return False
-        self._next = max(self._next + period, now)
+        late = now - self._next
+        self._next = self._next + period if late < period else now + period
         return True
