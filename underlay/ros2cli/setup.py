@@ -17,4 +17,6 @@ setup(
     description="Subset of the ros2 command line for machines without a ROS install.",
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
+    # not in lib/ros2cli: the command is for people, so it goes where PATH looks
+    entry_points={"console_scripts": ["ros2 = ros2cli.cli:main"]},
 )
