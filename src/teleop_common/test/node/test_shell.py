@@ -23,6 +23,7 @@ NODE = """
         arms: tuple = param(("left", "right"), "arms of the graph", choices=("left", "right"))
         rate: float = param(10.0, "how often", unit="Hz", minimum=1.0, maximum=50.0)
         count: int = param(3, "how many", minimum=1, maximum=5)
+        points: tuple = param((), "any number of numbers", minimum=-10.0, maximum=10.0)
 
     class Small(TeleopNode):
         def __init__(self):
@@ -68,7 +69,7 @@ def test_crash_of_a_tick_ends_the_process_with_status_one(tmp_path, domain):
         (["-p", "rate:=fast"], ["'rate'", "'fast'", "float"]),
         (["-p", "count:=9"], ["'count'", "9", "1 to 5"]),
         (["-p", "arms:=[left, third]"], ["'arms'", "'third'", "one of left, right"]),
-        (["-p", "speed:=1.0"], ["'speed'", "arms, count, rate"]),
+        (["-p", "speed:=1.0"], ["'speed'", "arms, count, points, rate"]),
     ],
 )
 def test_wrong_parameter_stops_the_start_with_one_line(tmp_path, domain, arguments, named):
@@ -95,3 +96,14 @@ def test_records_arrive_as_sent_and_latched_ones_late(domain):
         heard = node.listen(records.EstopState, "/estop", qos.LATCHED)
         node.until(lambda: heard)
         assert heard == [sent]
+
+
+@pytest.mark.parametrize(("given", "read"), [("[0.5, -1.5]", "points=(0.5, -1.5)"), ("[11.0]", "'points': got 11.0")])
+def test_list_that_is_empty_by_default_takes_numbers_and_checks_them(tmp_path, domain, given, read):
+    child = start(tmp_path, domain, "-p", f"points:={given}")
+    try:
+        output = child.communicate(timeout=3.0)[0]
+    except subprocess.TimeoutExpired:
+        child.terminate()
+        output = child.communicate(timeout=10.0)[0]
+    assert read in output
