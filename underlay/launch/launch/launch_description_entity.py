@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,11 +26,14 @@ class LaunchDescriptionEntity:
         return []
 
 
-def visit_all(entity: LaunchDescriptionEntity, context: LaunchContext) -> list[asyncio.Future[None]]:
-    """Visit ``entity`` and what it returns, depth first, and return the futures to wait for."""
+def visit_all(entity: LaunchDescriptionEntity, context: LaunchContext, keep: Callable[[asyncio.Future[None]], None]) -> None:
+    """Visit ``entity`` and what it returns, depth first, and give each future to wait for to ``keep`` at once.
+
+    At once, because a later entity may raise, and the processes of the earlier ones must be waited for all the same.
+    """
     returned = entity.visit(context)
     future = entity.get_asyncio_future()
-    futures = [] if future is None else [future]
+    if future is not None:
+        keep(future)
     for inner in returned or ():
-        futures += visit_all(inner, context)
-    return futures
+        visit_all(inner, context, keep)

@@ -15,7 +15,7 @@ from launch.event_handlers import OnShutdown
 from launch.events import IncludeLaunchDescription, Shutdown
 from launch.launch_context import LaunchContext
 from launch.launch_description import LaunchDescription
-from launch.launch_description_entity import LaunchDescriptionEntity, visit_all
+from launch.launch_description_entity import visit_all
 from launch.logging import get_logger, launch_config
 
 
@@ -128,6 +128,10 @@ class LaunchService:
                 await wake.wait()
 
     def _process(self, event: Event, wake: asyncio.Event) -> None:
+        def keep(future: asyncio.Future[None]) -> None:
+            future.add_done_callback(lambda _: wake.set())
+            self._futures.append(future)
+
         self._logger.debug("event %r", event)
         for handler in self._context.event_handlers:
             if not handler.matches(event):
@@ -135,7 +139,7 @@ class LaunchService:
             self._context.push_locals()
             try:
                 for entity in handler.handle(event, self._context):
-                    self._visit(entity, wake)
+                    visit_all(entity, self._context, keep)
             except Exception as error:  # noqa: BLE001 (launch files run arbitrary code; processes must still be ended)
                 self._logger.debug("traceback", exc_info=error)
                 self._logger.error("Caught exception in launch (see debug for traceback): %s", error)
@@ -143,11 +147,6 @@ class LaunchService:
                 self._shutdown("launch exception", False)
             finally:
                 self._context.pop_locals()
-
-    def _visit(self, entity: LaunchDescriptionEntity, wake: asyncio.Event) -> None:
-        for future in visit_all(entity, self._context):
-            future.add_done_callback(lambda _: wake.set())
-            self._futures.append(future)
 
     def _on_shutdown(self, _event: Event, context: LaunchContext) -> None:
         context.is_shutdown = True

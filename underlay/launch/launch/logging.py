@@ -20,6 +20,7 @@ class LaunchConfig:
         """Start without a directory."""
         self._directory: str | None = None
         self._file: TextIO | None = None
+        self._failed = False
 
     @property
     def log_dir(self) -> str:
@@ -37,11 +38,18 @@ class LaunchConfig:
         self._directory, self._file = directory, None
 
     def write(self, line: str) -> None:
-        """Append a line to ``launch.log``."""
-        if self._file is None:
-            Path(self.log_dir).mkdir(parents=True, exist_ok=True)
-            self._file = (Path(self.log_dir) / "launch.log").open("a", buffering=1, errors="replace")
-        self._file.write(f"{time.time():.7f} {line}\n")
+        """Append a line to ``launch.log``; a file that cannot be written is told once and must not end the launch."""
+        try:
+            if self._file is None:
+                Path(self.log_dir).mkdir(parents=True, exist_ok=True)
+                self._file = (Path(self.log_dir) / "launch.log").open("a", buffering=1, errors="replace")
+            self._file.write(f"{time.time():.7f} {line}\n")
+        except OSError as error:
+            if not self._failed:
+                self._failed = True
+                _write_screen(
+                    f"[WARNING] [launch]: log file in '{self.log_dir}': {error}; set ROS_LOG_DIR to a writable directory"
+                )
 
 
 launch_config = LaunchConfig()

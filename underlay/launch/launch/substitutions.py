@@ -282,9 +282,8 @@ class Command(Substitution):
         except OSError as error:
             raise SubstitutionFailure(f"command '{command}': {error}") from error
         if done.returncode != 0:
-            raise SubstitutionFailure(
-                f"command '{command}': exit status {done.returncode}; output:\n{done.stderr or done.stdout}"
-            )
+            said = (done.stderr or done.stdout).strip()
+            raise SubstitutionFailure(f"command '{command}': exit status {done.returncode}: {said}")
         if on_stderr == "fail" and done.stderr:
             raise SubstitutionFailure(f"command '{command}': wrote to standard error:\n{done.stderr}")
         return done.stdout

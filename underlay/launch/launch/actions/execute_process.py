@@ -221,11 +221,9 @@ class ExecuteProcess(Action):
         assert self._completed is not None
         assert self._ending is not None
         try:
-            while await self._run_once(context, loop) and self._respawns and self._retries_left and not context.is_shutdown:
+            while not self._ending.done() and await self._run_once(context, loop) and self._respawns and self._retries_left:
                 self._retries_left -= 1
                 await asyncio.wait([self._ending], timeout=self._respawn_delay)
-                if self._ending.done():
-                    break
         finally:
             self._completed.set_result(None)
 

@@ -165,6 +165,18 @@ def test_on_exit_shutdown_ends_the_other_processes():
     assert [(name.split("-")[0], code) for name, code in exits] == [("short", 1), ("long", -signal.SIGINT)]
 
 
+def test_exception_behind_processes_in_the_same_description_ends_the_launch():
+    exits = []
+    began = time.monotonic()
+
+    def fail(context):
+        raise RuntimeError("wrong")
+
+    assert run(exits_into(exits), sleeper(), sleeper(respawn=True), OpaqueFunction(function=fail)) == 1
+    assert all(code == -signal.SIGINT for _, code in exits)  # if they were started at all
+    assert time.monotonic() - began < 5.0
+
+
 def test_on_exit_callable_gets_event_and_returns_actions():
     seen = []
     run(ExecuteProcess(cmd=["sh", "-c", "exit 3"], on_exit=lambda event, context: [note(seen, f"code {event.returncode}")]))

@@ -39,6 +39,18 @@ def test_unknown_lower_case_name_is_an_attribute_error():
     assert not hasattr(launch.actions, "no_such_thing")
 
 
+def test_log_directory_that_cannot_be_made_is_told_and_the_launch_goes_on(tmp_path, capfd):
+    (tmp_path / "file").touch()
+    launch.logging.launch_config.log_dir = str(tmp_path / "file" / "log")
+    service = launch.LaunchService()
+    process = ExecuteProcess(cmd=["echo", "hello"], output="both")
+    service.include_launch_description(launch.LaunchDescription([process]))
+    assert service.run() == 0
+    shown = capfd.readouterr().out
+    assert shown.count("ROS_LOG_DIR") == 1
+    assert "] hello" in shown
+
+
 def test_sigterm_ends_the_launch_and_every_process():
     code = """
         import sys
