@@ -35,7 +35,7 @@ class LaunchConfig:
 
     @log_dir.setter
     def log_dir(self, directory: str) -> None:
-        self._directory, self._file = directory, None
+        self._directory, self._file, self._failed = directory, None, False
 
     def write(self, line: str) -> None:
         """Append a line to ``launch.log``; a file that cannot be written is told once and must not end the launch."""
