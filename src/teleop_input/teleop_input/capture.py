@@ -116,7 +116,8 @@ def _overridden(controller: Controller, hand: str, t: float, overrides: Sequence
     if controller.connected:
         for o in overrides:
             if hand in o.hands and o.start <= t < o.end:
-                controller = controller._replace(**{o.field: o.value})
+                value: Any = o.value
+                controller = controller._replace(**{o.field: value})
     return controller
 
 

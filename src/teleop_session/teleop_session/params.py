@@ -30,7 +30,7 @@ class SessionParams:
     bindings_file: str = param("", "button bindings; empty takes the installed config/bindings.yaml")
     bindings_preset: str = param("default", "preset of the bindings file")
     cell_file: str = param("", "cell file; empty takes the installed config/cell.yaml")
-    cameras_file: str = param("", "camera file, for the yaw of each view; empty takes the installed config/cameras.yaml")
+    views_file: str = param("", "camera views and their yaws; empty takes the installed config/views.yaml")
     tf_hz: float = param(30.0, "highest rate of the operator's transforms", unit="Hz", minimum=1.0, maximum=120.0)
 
     def settings(self) -> Settings:

@@ -36,7 +36,7 @@ class SessionNode(TeleopNode):
         self.core = SessionCore(
             p.settings(),
             cell.load(paths.config("cell.yaml", p.cell_file)),
-            view_yaws(paths.config("cameras.yaml", p.cameras_file), required=bool(p.cameras_file)),
+            view_yaws(paths.config("views.yaml", p.views_file)),
             bindings.load(paths.config("bindings.yaml", p.bindings_file), p.bindings_preset),
             epoch=random.getrandbits(32),
         )

@@ -197,10 +197,19 @@ def test_report_of_a_failure_becomes_the_sessions_error():
     assert "unplugged" in state.error
 
 
-def test_views_come_from_the_camera_file(tmp_path):
-    file = tmp_path / "cameras.yaml"
-    file.write_text("cameras:\n  - {name: front, yaw: 3.1}\n  - {name: left_wrist}\n")
-    assert view_yaws(file, required=True) == {"front": 3.1}
-    assert view_yaws(tmp_path / "absent.yaml", required=False) == {}
-    with pytest.raises(ConfigError, match="absent"):
-        view_yaws(tmp_path / "absent.yaml", required=True)
+def test_views_are_those_of_the_simulated_cameras():
+    cameras = pytest.importorskip("teleop_description.cameras")
+    yaws = view_yaws(CONFIG / "views.yaml")
+    assert set(yaws) == {view.name for view in cameras.VIEWS}
+    for view in cameras.VIEWS:
+        x, y = (t - p for p, t in zip(view.position[:2], view.target[:2], strict=True))
+        # straight down: away from the viewer is up in the picture
+        x, y = (x, y) if math.hypot(x, y) > 1e-6 else view.up[:2]
+        assert math.cos(yaws[view.name] - math.atan2(y, x)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("text", ["views: {front: {yaw: 9}}", "views: {front: {pitch: 1, yaw: 0}}", "sights: {}"])
+def test_wrong_view_file_is_refused(tmp_path, text):
+    (tmp_path / "views.yaml").write_text(text)
+    with pytest.raises(ConfigError, match="views.yaml"):
+        view_yaws(tmp_path / "views.yaml")
