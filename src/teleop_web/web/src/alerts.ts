@@ -16,9 +16,9 @@ export function alerts(state: State): Alert[] {
     found.push({ level: 'stop', what: `E-STOP latched${state.estop.source ? ` by ${state.estop.source}` : ''}`, since: null, remedy: 'make it safe, then reset the e-stop' });
   }
   for (const node of state.nodes) {
-    if (node.state === 'gone') found.push({ level: 'stop', what: `${node.name} is gone: ${node.does}`, since: node.age, remedy: node.remedy });
+    if (node.state === 'gone') found.push({ level: 'stop', what: `${node.name} is gone`, since: node.age, remedy: `${node.does}; ${node.remedy}` });
     else if (node.error) found.push({ level: 'warn', what: `${node.name}: ${node.error}`, since: null, remedy: 'look at the node list' });
-    else if (node.state === 'waiting') found.push({ level: 'warn', what: `${node.name} not heard yet: ${node.does}`, since: null, remedy: node.remedy });
+    else if (node.state === 'waiting') found.push({ level: 'warn', what: `${node.name} not heard yet`, since: null, remedy: `${node.does}; ${node.remedy}` });
   }
   if (state.session.error) found.push({ level: 'warn', what: `session: ${state.session.error}`, since: null, remedy: 'mend the cause, then Connect and Start' });
   for (const arm of state.arms) {

@@ -12,6 +12,9 @@ export interface Line {
 
 export const COLOURS = { good: '#56d364', busy: '#f2cc60', idle: '#adbac7', bad: '#ff7b72', text: '#e6edf3' } as const;
 
+/** More than these at once nobody reads in a headset. */
+const MAX_ALERTS = 2;
+
 export interface PanelInput {
   state: State | null;
   /** what the page itself knows better than the state: no link, not the operator */
@@ -29,11 +32,13 @@ export function panelLines({ state, trouble, view, tile }: PanelInput): Line[] {
     if (!trouble) add('waiting for the gateway', COLOURS.busy);
     return lines;
   }
-  for (const alert of alerts(state).slice(0, 3)) {
+  const found = alerts(state);
+  for (const alert of found.slice(0, MAX_ALERTS)) {
     const since = alert.since === null ? '' : ` for ${alert.since.toFixed(1)} s`;
     add(`${alert.what}${since}`, alert.level === 'stop' ? COLOURS.bad : COLOURS.busy, 1.3, true);
     add(alert.remedy, COLOURS.text, 0.85);
   }
+  if (found.length > MAX_ALERTS) add(`and ${found.length - MAX_ALERTS} more on the cockpit`, COLOURS.busy, 0.85);
   for (const arm of state.arms) {
     const { text, tone } = armText(arm);
     const sink = arm.sink === 'simulation' ? 'sim' : arm.sink === 'hardware' ? 'REAL ARM' : 'no driver';

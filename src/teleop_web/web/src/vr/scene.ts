@@ -9,8 +9,10 @@ export const TILE_SIZES = [
 ] as const;
 
 const DISTANCE = 1.6;
-const PANEL_WIDTH = 1.1;
-const PANEL_PIXELS: [number, number] = [1024, 512];
+const PANEL_WIDTH = 1.3;
+/** from the tile's lower edge to the panel's centre: the panel is tilted towards the eyes */
+const PANEL_GAP = 0.42;
+const PANEL_PIXELS: [number, number] = [1280, 720];
 
 export class Scene {
   readonly scene = new THREE.Scene();
@@ -112,7 +114,7 @@ export class Scene {
     this.tile.scale.set(this.width, height, 1);
     this.tile.position.set(0, 0.1, 0);
     // the panel hangs below the tile and a little nearer: text never lies on the picture it explains
-    this.panel.position.set(0, 0.1 - height / 2 - 0.3, 0.05);
+    this.panel.position.set(0, 0.1 - height / 2 - PANEL_GAP, 0.08);
     this.panel.rotation.set(-0.25, 0, 0);
   }
 }

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { alerts, armText } from '../src/alerts';
+import { arm, state } from './state';
+
+test('a healthy graph raises no alert', () => {
+  expect(alerts(state())).toEqual([]);
+});
+
+test('a dead node is named with its age and what to do', () => {
+  const node = { name: 'guard', state: 'gone' as const, age: 1.2, limit: 0.5, does: 'no command reaches the arms', remedy: 'it respawns', error: '' };
+  const [alert] = alerts(state({ nodes: [node] }));
+  expect(alert).toMatchObject({ level: 'stop', what: 'guard is gone', since: 1.2 });
+  expect(alert?.remedy).toContain('no command reaches the arms');
+});
+
+test('the worst comes first', () => {
+  const found = alerts(state({ estop: { latched: true, source: 'operator', latched_drivers: [], age: 0 }, real_time_factor: 0.5 }));
+  expect(found.map((a) => a.level)).toEqual(['stop', 'warn']);
+});
+
+test('a link in bursts is named although its rate is right', () => {
+  const link = { hz: 66, gap_p95: 0.15, gap_max: 0.2, age: 0.01, round_trip: 0.1 };
+  expect(alerts(state({ link }))[0]?.what).toContain('150 ms');
+});
+
+test.each(['idle', 'countdown', 'driving', 'grace', 'homing', 'replay', 'external', 'estop', 'fault', 'unknown'])('authority %s has words', (authority) => {
+  expect(armText(arm({ authority, reason: 'why' })).text).not.toBe('');
+});
+
+test('an arm that waits for an open grip says so', () => {
+  expect(armText(arm({ must_open: true })).text).toContain('open the grip');
+});

@@ -1,0 +1,36 @@
+import type { Arm, State } from '../src/protocol';
+
+export const arm = (change: Partial<Arm> = {}): Arm => ({
+  name: 'right',
+  authority: 'idle',
+  hand: 'right',
+  owner: '',
+  must_open: false,
+  countdown: 0,
+  engage: 1,
+  reason: '',
+  counters: [],
+  joints: [],
+  driver: { torque_on: true, estop: false, error: '', write_hz: 100, read_hz: 100, temperature: [], voltage: [] },
+  sink: 'simulation',
+  ...change,
+});
+
+export const state = (change: Partial<State> = {}): State => ({
+  type: 'state',
+  unix_ms: 0,
+  session: { state: 'running', provider: 'webxr', profile: '', epoch: 1, stance: 'behind', view: '', yaw: 0, scale: 1, pairing: {}, error: '' },
+  estop: { latched: false, source: '', latched_drivers: [], age: 0.1 },
+  guard: { enabled: true, geometry: 'capsules', holding: false, clearance_committed: 0.1, clearance_measured: 0.1, scale: 1, pairs: [] },
+  arms: [arm({ name: 'left', hand: 'left' }), arm()],
+  rates: {},
+  latency_ms: { p50: 1, p95: 2 },
+  real_time_factor: 1,
+  nodes: [{ name: 'guard', state: 'ok', age: 0.01, limit: 0.5, does: 'no command reaches the arms', remedy: '', error: '' }],
+  cameras: ['overshoulder'],
+  operator: { key: 1, name: 'Quest', connection: 1, take_overs: 0 },
+  clients: [],
+  link: { hz: 72, gap_p95: 0.014, gap_max: 0.02, age: 0.01, round_trip: 0.004 },
+  counts: {},
+  ...change,
+});
