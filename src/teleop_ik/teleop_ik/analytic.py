@@ -156,7 +156,6 @@ class Analytic:
         py = target.position[1] - geometry.y
         rho2 = px * px + py * py
         azimuth = math.atan2(py, px)
-        forward_sign = 1.0 if math.cos(seed[1] + seed[2] + seed[3]) >= 0.0 else -1.0
         roll = seed[4]
         # the roll moves the tool point sideways, which turns the plane, which changes the roll: contracts by 8 mm / radius
         for attempt in range(_ROLL_ITERATIONS):
@@ -170,7 +169,7 @@ class Analytic:
             r = side * math.sqrt(max(0.0, rho2 - d * d))
             pan = clamp(planar.wrap(math.atan2(d, r) - azimuth), lower[0], upper[0])
             co, si = math.cos(pan), -math.sin(pan)
-            phi, level = _elevation_and_roll(target, co, si, forward_sign)
+            phi, level = _elevation_and_roll(target, co, si)
             wanted = clamp(nearest_turn(level + geometry.roll_zero, seed[4]), lower[4], upper[4])
             if abs(wanted - roll) < 1e-10 or attempt == _ROLL_ITERATIONS - 1:
                 break  # position below is exact for the roll in use, converged or not
@@ -239,16 +238,15 @@ def _score(pose: _Pose, seed: Joints, poses: list[_Pose | None]) -> tuple[bool, 
     return pose.error > least + 1e-6, pose.tilt + max(abs(a - b) for a, b in zip(pose.joints, seed))
 
 
-def _elevation_and_roll(target: Target, co: float, si: float, forward_sign: float) -> tuple[float, float]:
+def _elevation_and_roll(target: Target, co: float, si: float) -> tuple[float, float]:
     """Return elevation of the approach in the arm's plane and roll from level [rad] of the attitude nearest to the target's.
 
     Args:
         target: asked pose.
         co: cosine of the azimuth of the arm's plane.
         si: its sine.
-        forward_sign: +1 when the tool points away from the base, -1 when it points back.
     """
-    a, b, c, d, e, f, g, h, i = without_yaw(target.rotation, forward_sign * co, forward_sign * si)
+    a, b, c, d, e, f, g, h, i = without_yaw(target.rotation, co, si)
     phi = math.atan2(i, c * co + f * si)
     cp, sp = math.cos(phi), math.sin(phi)
     # the tool's x and y along the plane's left, and along its upward normal to the approach

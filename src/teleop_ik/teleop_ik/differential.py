@@ -1,23 +1,33 @@
 """One damped step of differential inverse kinematics for any revolute chain: position first, attitude in its null space.
 
 The step is q = previous + J⁺(e − J·(previous − seed)): linearised at the measured joints, integrated from the last command.
-For a lagging or drooping arm that gives the same command, to first order, as one that follows at once.
+For a lagging or drooping arm that gives the same command, to first order, as for one that follows at once.
 [Nakamura, Hanafusa 1986 (damping by singularity); Siciliano, Slotine 1991 (task priority); Chiaverini 1997 (both)]
+
+At the edge of reach the first order says nothing: there σ → 0, and along the singular direction the tool moves by
+σ·b + h·b²/2 for a step b, where h is the curvature. That quadratic is solved instead of damped away, so an arm at full stretch
+neither hunts the last millimetre nor sticks when the hand comes back. [J. Angeles, Fundamentals of Robotic Mechanical
+Systems, on the second-order kinematics of serial chains, gives the derivative of a Jacobian column: axis_i × column_j, i ≤ j]
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from teleop_common.records import ORIGIN, Vec3
+from teleop_ik import linear3
 from teleop_ik.kinematics import Chain, Joints, Mat, Posture, forward, jacobian
-from teleop_ik.solver import Bounds, Solution, Target, limit_step, sane, within, without_yaw
+from teleop_ik.solver import Bounds, Solution, Target, limit_step, rotation_between, sane, within, without_yaw
 
-# all relative to the mean diagonal of J·Jᵀ, the Jacobian's own scale
-SINGULAR = 0.02  # damping starts where the smallest squared singular value falls below this share
-DAMPING = 0.01  # its greatest share
-ATTITUDE_DAMPING = 1e-4  # share of the attitude task's own scale
+# the first three relative to the mean diagonal of J·Jᵀ, the Jacobian's own scale
+SINGULAR = 0.02  # a squared singular value below this share is treated as singular
+DAMPING = 0.02  # greatest damping of such a direction
+CURVED = 0.1  # least |h| relative to the square root of the scale at which the quadratic is worth solving
+ATTITUDE_DAMPING = 1e-4  # of the attitude task, whose columns are unit vectors before the projection
+NO_AUTHORITY = 1e-6  # squared size of the projected columns below which rounding is all that they hold
 LARGEST_STEP = 0.10  # [m], a longer way is walked in several frames: the linearisation holds no farther
+SHORT_OF_REACH = 5e-5  # [m], how far before full stretch to stop, so that the arm remembers which way it was bent
 
 
 class Differential:
@@ -30,32 +40,116 @@ class Differential:
         self.chain = chain
 
     def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float) -> Solution:
-        """See ``solver.Solver``. A joint that meets its bound is held there and the step is solved again without it."""
+        """See ``solver.Solver``.
+
+        Position takes its step first, as long as speed allows; attitude takes what room is left. Either is walked until a
+        joint meets its bound, and on without that joint.
+        """
         if not (sane(seed) and sane(previous) and sane(target.position) and sane(target.rotation)):
             return Solution(previous, ORIGIN, 0.0)
+        dt = dt if dt > 0.0 else 0.0  # negative or NaN: no time has passed
         allowed = within(bounds, previous)
         posture = forward(self.chain, seed)
-        columns = jacobian(posture)
         lag = [p - s for p, s in zip(previous, seed)]
-        error = _without(_shortened(target.position, posture.position), columns, lag)
-        turn = _without(_attitude_error(target.rotation, posture, len(seed)), posture.axes, lag)
-        held: dict[int, float] = {}
-        while True:
-            step, excess, left = _prioritised(columns, posture.axes, error, turn, held)
-            over = [
-                i
-                for i, (then, by, low, high) in enumerate(zip(previous, step, allowed.lower, allowed.upper))
-                if i not in held and not low - 1e-12 <= then + by <= high + 1e-12
-            ]
-            if not over:
-                break
-            for i in over:
-                bound = allowed.lower[i] if previous[i] + step[i] < allowed.lower[i] else allowed.upper[i]
-                held[i] = bound - previous[i]
+        kept = _kept_attitude(target.rotation, posture, len(seed))
+        task = _Task(jacobian(posture), posture.axes, previous, allowed, dt)
+        excess = task.position(_less(_shortened(target.position, posture.position), task.columns, lag))
+        left = task.attitude(_less(rotation_between(kept, posture.rotation), posture.axes, lag))
         joints = tuple(
-            [min(max(then + by, low), high) for then, by, low, high in zip(previous, step, allowed.lower, allowed.upper)]
+            [min(max(p + by, low), high) for p, by, low, high in zip(previous, task.step, allowed.lower, allowed.upper)]
         )
-        return Solution(limit_step(previous, joints, allowed, dt), excess, left)
+        given_up = 0.0 if kept is target.rotation else linear3.norm(rotation_between(target.rotation, kept))
+        return Solution(limit_step(previous, joints, allowed, dt), excess, math.hypot(left, given_up))
+
+
+class First(NamedTuple):
+    """The position task, solved.
+
+    Attributes:
+        joints: its step [rad].
+        excess: what it cannot reach [m].
+        inverse: (J·Jᵀ)⁻¹ as used, for the projection onto its null space.
+        reach: largest step [rad] of the attitude task within which the linearisation of the null space holds.
+    """
+
+    joints: list[float]
+    excess: Vec3
+    inverse: linear3.Sym
+    reach: float
+
+
+class _Task:
+    """One solve in progress: the step so far, and the joints that may still move."""
+
+    def __init__(self, columns: tuple[Vec3, ...], axes: tuple[Vec3, ...], previous: Joints, allowed: Bounds, dt: float) -> None:
+        self.columns = columns
+        self.axes = axes
+        self.free_columns = columns
+        self.free_axes = axes
+        self.step = [0.0] * len(columns)
+        self.blocked = False
+        self.reach = math.inf
+        self.inverse: linear3.Sym | None = None
+        self.pace = [speed * dt for speed in allowed.velocity]
+        self.low = [low - p for low, p in zip(allowed.lower, previous)]
+        self.high = [high - p for high, p in zip(allowed.upper, previous)]
+
+    def position(self, error: Vec3) -> Vec3:
+        """Step towards a position error [m]; return the part of it that is out of reach."""
+        for attempt in range(len(self.step) + 1):
+            first = _position(self.free_columns, self.axes, error, self.blocked)
+            if first is None:
+                return error
+            if attempt == 0:
+                share = min([1.0, *[pace / abs(by) for by, pace in zip(first.joints, self.pace) if abs(by) > pace]])
+                if share < 1.0:
+                    # ask for no more than this step can do, or joints would be stopped by bounds that they are far from
+                    error = (share * error[0], share * error[1], share * error[2])
+                    first = _position(self.free_columns, self.axes, error, self.blocked) or first
+            self.inverse, self.reach = first.inverse, first.reach
+            share, blocker = self._walk(first.joints, self.low, self.high)
+            if blocker < 0:
+                return first.excess
+            ex, ey, ez = first.excess
+            rest = 1.0 - share
+            error = (ex + rest * (error[0] - ex), ey + rest * (error[1] - ey), ez + rest * (error[2] - ez))
+            self._block(blocker)
+        return error
+
+    def attitude(self, turn: Vec3) -> float:
+        """Step towards an attitude error [rad] without moving the tool; return what remains of it."""
+        turn = _less(turn, self.axes, self.step)
+        low = [max(low, -pace) for low, pace in zip(self.low, self.pace)]
+        high = [min(high, pace) for high, pace in zip(self.high, self.pace)]
+        left = linear3.norm(turn)
+        for _ in range(len(self.step)):
+            if self.inverse is None:
+                square = linear3.gram(self.free_columns)
+                scale = square[0] + square[3] + square[5]
+                self.inverse = linear3.inverse(linear3.plus_diagonal(square, max(1e-8 * scale, 1e-12)))
+            second, left = _attitude(self.free_columns, self.free_axes, self.inverse, self.reach, turn)
+            share, blocker = self._walk(second, low, high)
+            if blocker < 0:
+                break
+            turn = _less(turn, self.axes, [share * by for by in second])
+            self._block(blocker)
+        return left
+
+    def _walk(self, by: list[float], low: list[float], high: list[float]) -> tuple[float, int]:
+        """Add as much of ``by`` to the step as bounds allow; return that share, and the joint that ended it or -1."""
+        share, blocker = 1.0, -1
+        for i, (done, more, least, most) in enumerate(zip(self.step, by, low, high)):
+            room = most - done if more > 0.0 else least - done
+            if abs(more) * share > abs(room) + 1e-12 or room * more < 0.0:
+                share, blocker = max(0.0, room / more), i
+        self.step = [done + share * more for done, more in zip(self.step, by)]
+        return share, blocker
+
+    def _block(self, joint: int) -> None:
+        self.free_columns = tuple([ORIGIN if i == joint else c for i, c in enumerate(self.free_columns)])
+        self.free_axes = tuple([ORIGIN if i == joint else c for i, c in enumerate(self.free_axes)])
+        self.inverse = None
+        self.blocked = True
 
 
 def _shortened(wanted: Vec3, position: Vec3) -> Vec3:
@@ -68,32 +162,14 @@ def _shortened(wanted: Vec3, position: Vec3) -> Vec3:
     return (k * x, k * y, k * z)
 
 
-def _attitude_error(rotation: Mat, posture: Posture, joints: int) -> Vec3:
-    """Return the rotation vector [rad] from the tool's attitude to the asked one, base frame.
-
-    With fewer than six joints the yaw of the approach is given up: the asked approach is swung into the tool's own azimuth.
-    """
-    current = posture.rotation
-    if joints < 6:
-        flat = math.sqrt(current[2] * current[2] + current[5] * current[5])
-        if flat > 1e-9:
-            rotation = without_yaw(rotation, current[2] / flat, current[5] / flat)
-    a, b, c, d, e, f, g, h, i = rotation
-    r0, r1, r2, r3, r4, r5, r6, r7, r8 = current
-    # D = asked · currentᵀ; rotation vector from its skew part and trace
-    x = (g * r3 + h * r4 + i * r5) - (d * r6 + e * r7 + f * r8)
-    y = (a * r6 + b * r7 + c * r8) - (g * r0 + h * r1 + i * r2)
-    z = (d * r0 + e * r1 + f * r2) - (a * r3 + b * r4 + c * r5)
-    trace = a * r0 + b * r1 + c * r2 + d * r3 + e * r4 + f * r5 + g * r6 + h * r7 + i * r8
-    # x, y, z = +-2 sin(angle) axis
-    s = -0.5 * math.sqrt(x * x + y * y + z * z)
-    if s > -1e-12:
-        return ORIGIN
-    k = -0.5 * math.atan2(-s, 0.5 * (trace - 1.0)) / s
-    return (k * x, k * y, k * z)
+def _kept_attitude(rotation: Mat, posture: Posture, joints: int) -> Mat:
+    """Return the attitude to go for: with fewer than six joints the approach is swung into the tool's own azimuth."""
+    x, y = posture.rotation[2], posture.rotation[5]
+    flat = math.sqrt(x * x + y * y)
+    return without_yaw(rotation, x / flat, y / flat) if joints < 6 and flat > 1e-9 else rotation
 
 
-def _without(task: Vec3, columns: tuple[Vec3, ...], joints: list[float]) -> Vec3:
+def _less(task: Vec3, columns: tuple[Vec3, ...], joints: list[float]) -> Vec3:
     """Return ``task`` less what ``joints`` already do of it."""
     x, y, z = task
     for (cx, cy, cz), by in zip(columns, joints):
@@ -103,33 +179,80 @@ def _without(task: Vec3, columns: tuple[Vec3, ...], joints: list[float]) -> Vec3
     return (x, y, z)
 
 
-def _prioritised(
-    position: tuple[Vec3, ...], rotation: tuple[Vec3, ...], error: Vec3, turn: Vec3, held: dict[int, float]
-) -> tuple[list[float], Vec3, float]:
-    """Solve the two tasks with the joints of ``held`` moving by given amounts.
+def _position(columns: tuple[Vec3, ...], axes: tuple[Vec3, ...], error: Vec3, held: bool) -> First | None:
+    """Solve the position task; None when no joint moves the tool."""
+    square = linear3.gram(columns)
+    scale = (square[0] + square[3] + square[5]) / 3.0
+    if scale <= 1e-12:
+        return None
+    least, middle = linear3.two_least(square)
+    threshold = SINGULAR * scale
+    if least >= threshold:
+        inverse = linear3.inverse(square)
+        x, y, z = linear3.times(inverse, error)
+        return First([a * x + b * y + c * z for a, b, c in columns], ORIGIN, inverse, math.inf)
+    if middle < threshold:
+        # two directions at once: plain damping
+        ramp = 1.0 - max(0.0, least) / threshold
+        return _damped(columns, error, linear3.inverse(linear3.plus_diagonal(square, DAMPING * scale * ramp * ramp)), held)
+    u = linear3.eigenvector(square, least)
+    if u is None:
+        return _damped(columns, error, linear3.inverse(linear3.plus_diagonal(square, DAMPING * scale)), held)
+    row = [u[0] * a + u[1] * b + u[2] * c for a, b, c in columns]
+    sigma = math.sqrt(sum([g * g for g in row]))
+    along = u[0] * error[0] + u[1] * error[1] + u[2] * error[2]
+    curvature = 0.0
+    if sigma > 1e-7:
+        v = [g / sigma for g in row]
+        curvature = _curvature(columns, axes, u, v)
+    if abs(curvature) < CURVED * math.sqrt(scale):
+        ramp = 1.0 - max(0.0, least) / threshold
+        return _damped(columns, error, linear3.inverse(linear3.plus_dyad(square, u, DAMPING * scale * ramp * ramp)), held)
+    # the well-conditioned rest, then sigma·b + curvature·b²/2 = along, as far as it has a solution
+    rest = (error[0] - along * u[0], error[1] - along * u[1], error[2] - along * u[2])
+    inverse = linear3.inverse(linear3.plus_dyad(square, u, threshold - least))
+    x, y, z = linear3.times(inverse, rest)
+    least_root = min(sigma * sigma, 2.0 * abs(curvature) * SHORT_OF_REACH)
+    root = sigma * sigma + 2.0 * curvature * along
+    missing = 0.0
+    if root < least_root:
+        missing = along - (least_root - sigma * sigma) / (2.0 * curvature)
+        root = least_root
+    b = (math.sqrt(root) - sigma) / curvature
+    joints = [p * x + q * y + r * z + b * w for (p, q, r), w in zip(columns, v)]
+    # the null space leaves v out: there attitude must not move the tool, however little
+    strict = linear3.plus_dyad(inverse, u, 1.0 / (sigma * sigma) - 1.0 / threshold)
+    excess = (missing * u[0], missing * u[1], missing * u[2])
+    return First(joints, excess, strict, 0.5 * sigma / abs(curvature))
 
-    Returns:
-        joint steps [rad], the position error that remains [m], and the attitude error that remains [rad].
-    """
-    step = [held.get(i, 0.0) for i in range(len(position))]
-    if held:
-        error = _without(error, position, step)
-        turn = _without(turn, rotation, step)
-        position = tuple([(0.0, 0.0, 0.0) if i in held else column for i, column in enumerate(position)])
-        rotation = tuple([(0.0, 0.0, 0.0) if i in held else column for i, column in enumerate(rotation)])
-    xx, xy, xz, yy, yz, zz = _gram(position)
-    scale = (xx + yy + zz) / 3.0
-    if scale <= 0.0:
-        return step, error, _norm(turn)
-    least = max(0.0, _least_eigenvalue(xx, xy, xz, yy, yz, zz))
-    ramp = 1.0 - least / (SINGULAR * scale)
-    # far from singular no damping; towards it more, and more for a long error, whose model bends away soonest
-    damping = 1e-12 * scale if ramp <= 0.0 else ramp * ramp * scale * (DAMPING + 4.0 * _norm(error))
-    ax, ay, az, by, bz, cz = _inverse(xx + damping, xy, xz, yy + damping, yz, zz + damping)
-    ex, ey, ez = error
-    mx, my, mz = ax * ex + ay * ey + az * ez, ay * ex + by * ey + bz * ez, az * ex + bz * ey + cz * ez
-    first = [x * mx + y * my + z * mz for x, y, z in position]
-    # attitude columns seen through the null space of position: B = Jr − Jr·Jpᵀ·(Jp·Jpᵀ + damping)⁻¹·Jp
+
+def _damped(columns: tuple[Vec3, ...], error: Vec3, inverse: linear3.Sym, held: bool) -> First:
+    """Return the damped solution; what it leaves is out of reach only where joints are held at their bounds."""
+    x, y, z = linear3.times(inverse, error)
+    joints = [a * x + b * y + c * z for a, b, c in columns]
+    return First(joints, _less(error, columns, joints) if held else ORIGIN, inverse, math.inf)
+
+
+def _curvature(columns: tuple[Vec3, ...], axes: tuple[Vec3, ...], u: Vec3, v: list[float]) -> float:
+    """Return u·(second derivative of the tool position along v) [m/rad²]; that of columns i ≤ j is axis_i × column_j."""
+    total = 0.0
+    sx = sy = sz = 0.0  # sum of v_i·axis_i over the joints before j
+    for (cx, cy, cz), (ax, ay, az), by in zip(columns, axes, v):
+        # twice for the joints before, once for the joint itself
+        tx, ty, tz = 2.0 * sx + by * ax, 2.0 * sy + by * ay, 2.0 * sz + by * az
+        total += by * (u[0] * (ty * cz - tz * cy) + u[1] * (tz * cx - tx * cz) + u[2] * (tx * cy - ty * cx))
+        sx += by * ax
+        sy += by * ay
+        sz += by * az
+    return total
+
+
+def _attitude(
+    position: tuple[Vec3, ...], rotation: tuple[Vec3, ...], inverse: linear3.Sym, reach: float, wanted: Vec3
+) -> tuple[list[float], float]:
+    """Return the attitude task's step in the null space of position, and what attitude error remains [rad]."""
+    ax, ay, az, by, bz, cz = inverse
+    # attitude columns seen through that null space: B = Jr − K·Jp with K = Jr·Jpᵀ·(Jp·Jpᵀ)⁻¹
     sxx = sxy = sxz = syx = syy = syz = szx = szy = szz = 0.0
     for (px, py, pz), (rx, ry, rz) in zip(position, rotation):
         sxx += rx * px
@@ -154,54 +277,14 @@ def _prioritised(
             for (px, py, pz), (rx, ry, rz) in zip(position, rotation)
         ]
     )
-    # what the first task turns is K·error; the rest is for the null space
-    wx = turn[0] - (kxx * ex + kxy * ey + kxz * ez)
-    wy = turn[1] - (kyx * ex + kyy * ey + kyz * ez)
-    wz = turn[2] - (kzx * ex + kzy * ey + kzz * ez)
-    xx, xy, xz, yy, yz, zz = _gram(seen)
-    soft = ATTITUDE_DAMPING * max((xx + yy + zz) / 3.0, 1e-6)
-    ax, ay, az, by, bz, cz = _inverse(xx + soft, xy, xz, yy + soft, yz, zz + soft)
-    nx, ny, nz = ax * wx + ay * wy + az * wz, ay * wx + by * wy + bz * wz, az * wx + bz * wy + cz * wz
-    second = [x * nx + y * ny + z * nz for x, y, z in seen]
-    total = [s + f + t for s, f, t in zip(step, first, second)]
-    return total, _without(error, position, first), math.sqrt(soft * soft * (nx * nx + ny * ny + nz * nz))
-
-
-def _norm(v: Vec3) -> float:
-    return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-
-
-def _gram(columns: tuple[Vec3, ...]) -> tuple[float, float, float, float, float, float]:
-    """Return J·Jᵀ of the columns as (xx, xy, xz, yy, yz, zz)."""
-    xx = xy = xz = yy = yz = zz = 0.0
-    for x, y, z in columns:
-        xx += x * x
-        xy += x * y
-        xz += x * z
-        yy += y * y
-        yz += y * z
-        zz += z * z
-    return xx, xy, xz, yy, yz, zz
-
-
-def _inverse(xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> tuple[float, float, float, float, float, float]:
-    """Return the inverse of a symmetric positive definite 3x3 matrix, by its adjugate."""
-    a = yy * zz - yz * yz
-    b = xz * yz - xy * zz
-    c = xy * yz - xz * yy
-    k = 1.0 / (xx * a + xy * b + xz * c)
-    return k * a, k * b, k * c, k * (xx * zz - xz * xz), k * (xy * xz - xx * yz), k * (xx * yy - xy * xy)
-
-
-def _least_eigenvalue(xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> float:
-    """Return the least eigenvalue of a symmetric 3x3 matrix, by trigonometry (Smith, CACM 4(4), 1961)."""
-    mean = (xx + yy + zz) / 3.0
-    a, b, c = xx - mean, yy - mean, zz - mean
-    p2 = (a * a + b * b + c * c + 2.0 * (xy * xy + xz * xz + yz * yz)) / 6.0
-    if p2 <= 1e-30:
-        return mean
-    p = math.sqrt(p2)
-    determinant = a * (b * c - yz * yz) - xy * (xy * c - yz * xz) + xz * (xy * yz - b * xz)
-    half = determinant / (2.0 * p * p2)
-    angle = math.acos(-1.0 if half < -1.0 else 1.0 if half > 1.0 else half) / 3.0
-    return mean + 2.0 * p * math.cos(angle + 2.0 * math.pi / 3.0)
+    square = linear3.gram(seen)
+    if square[0] + square[3] + square[5] < NO_AUTHORITY:
+        return [0.0] * len(position), linear3.norm(wanted)
+    x, y, z = linear3.times(linear3.inverse(linear3.plus_diagonal(square, ATTITUDE_DAMPING)), wanted)
+    step = [a * x + b * y + c * z for a, b, c in seen]
+    left = ATTITUDE_DAMPING * math.sqrt(x * x + y * y + z * z)
+    if reach < math.inf:
+        length = math.sqrt(sum([s * s for s in step]))
+        if length > reach:
+            step = [s * reach / length for s in step]
+    return step, left

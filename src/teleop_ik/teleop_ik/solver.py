@@ -14,6 +14,7 @@ from teleop_ik.kinematics import Chain, Joints, Mat
 # below this elevation of the approach its azimuth is well defined; above the second it is taken as undefined
 _YAW_FULL = math.cos(math.radians(60.0))
 _YAW_NONE = math.cos(math.radians(80.0))
+_POINTS_BACK = math.radians(120.0)
 
 
 class Target(NamedTuple):
@@ -107,11 +108,12 @@ def limit_step(previous: Joints, joints: Joints, bounds: Bounds, dt: float) -> J
 
 
 def without_yaw(rotation: Mat, cosine: float, sine: float) -> Mat:
-    """Return an attitude whose approach is swung about the vertical into the azimuth (cosine, sine).
+    """Return an attitude whose approach is swung about the vertical into the arm's plane, of azimuth (cosine, sine).
 
     That keeps the elevation of the approach and the roll about it, and gives up its yaw, which an arm whose azimuth follows
-    from position cannot choose. Towards the vertical the azimuth of the approach loses its meaning (there yaw *is* roll), so
-    from 60° to 80° of elevation the swing fades out; what then still leaves the arm's plane is dropped by projection.
+    from position cannot choose. An approach more than 120° off counts as pointing back in the plane (an elevation past the
+    vertical). Towards the vertical the azimuth of the approach loses its meaning (there yaw *is* roll), so from 60° to 80° of
+    elevation the swing fades out; what then still leaves the plane is dropped by projection.
     """
     a, b, c, d, e, f, g, h, i = rotation
     flat = math.sqrt(c * c + f * f)
@@ -119,9 +121,27 @@ def without_yaw(rotation: Mat, cosine: float, sine: float) -> Mat:
         return rotation
     # the angle from the approach's azimuth to the wanted one
     swing = math.atan2(c * sine - f * cosine, c * cosine + f * sine)
+    if abs(swing) > _POINTS_BACK:
+        swing -= math.copysign(math.pi, swing)
     if flat < _YAW_FULL:
         share = (flat - _YAW_NONE) / (_YAW_FULL - _YAW_NONE)
         swing *= share * share * (3.0 - 2.0 * share)
     co = math.cos(swing)
     si = math.sin(swing)
     return (co * a - si * d, co * b - si * e, co * c - si * f, si * a + co * d, si * b + co * e, si * c + co * f, g, h, i)
+
+
+def rotation_between(wanted: Mat, current: Mat) -> Vec3:
+    """Return the rotation vector [rad] that turns ``current`` into ``wanted``, base frame, the shorter way round."""
+    a, b, c, d, e, f, g, h, i = wanted
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = current
+    # D = wanted · currentᵀ: 2·sin(angle)·axis from its skew part, 1 + 2·cos(angle) from its trace
+    x = (g * r3 + h * r4 + i * r5) - (d * r6 + e * r7 + f * r8)
+    y = (a * r6 + b * r7 + c * r8) - (g * r0 + h * r1 + i * r2)
+    z = (d * r0 + e * r1 + f * r2) - (a * r3 + b * r4 + c * r5)
+    trace = a * r0 + b * r1 + c * r2 + d * r3 + e * r4 + f * r5 + g * r6 + h * r7 + i * r8
+    s = math.sqrt(x * x + y * y + z * z)
+    if s < 1e-12:
+        return (0.0, 0.0, 0.0)
+    k = math.atan2(0.5 * s, 0.5 * (trace - 1.0)) / s
+    return (k * x, k * y, k * z)

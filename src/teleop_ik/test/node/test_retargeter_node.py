@@ -34,7 +34,9 @@ class Graph:
         node.until(lambda: self.frames.publisher.get_subscription_count(), 15.0, "retargeter")
         node.until(lambda: node.count_publishers("/teleop/joint_targets"), 5.0, "publisher of targets")
 
-    def send(self, position, *, engage=7, state=Authority.DRIVING, flags=int(PoseFlags.ALL), age_ns=0, feedback=True, hand="right"):
+    def send(
+        self, position, *, engage=7, state=Authority.DRIVING, flags=int(PoseFlags.ALL), age_ns=0, feedback=True, hand="right"
+    ):
         """Send one instant of the graph and return the targets that answer it, or None."""
         now = self.node.now_ns()
         header = records.Header(now)
@@ -45,9 +47,7 @@ class Graph:
             )
             for arm in ARMS
         )
-        self.session.publish(
-            records.SessionState(header, int(Session.RUNNING), "debug", epoch=3, arm=ARMS, hand=ARMS)
-        )
+        self.session.publish(records.SessionState(header, int(Session.RUNNING), "debug", epoch=3, arm=ARMS, hand=ARMS))
         self.authority.publish(records.AuthorityState(header, self.sequence, arms))
         if feedback:
             for arm in ARMS:
