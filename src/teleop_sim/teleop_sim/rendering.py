@@ -12,7 +12,7 @@ from PIL import Image
 from teleop_common.errors import ConfigError
 from teleop_sim.views import ViewConfig
 
-_MARKER_RADIUS, _MARKER_HEIGHT = 0.011, 0.0008  # [m]
+_MARKER_RADIUS, _MARKER_HEIGHT, _LINE_RADIUS = 0.009, 0.0008, 0.0009  # [m]
 _MARKER_COLOUR = np.array([0.08, 0.08, 0.10, 0.55], np.float32)
 
 
@@ -90,17 +90,24 @@ class SceneRenderer:
         return self._renderers[key]
 
     def _add_markers(self, scene: mujoco.MjvScene) -> None:
-        """Draw a disc on the bench under each finger tip: how high and where, without the price of cast shadows."""
+        """Draw a plumb line from each finger tip to a disc on the bench: how high and where, without cast shadows' price."""
         for tool in self.tools:
-            if scene.ngeom >= scene.maxgeom:
-                return
-            x, y, _ = self.data.site(tool).xpos
-            mujoco.mjv_initGeom(
-                scene.geoms[scene.ngeom],
-                mujoco.mjtGeom.mjGEOM_CYLINDER,
-                np.array([_MARKER_RADIUS, _MARKER_RADIUS, _MARKER_HEIGHT]),
-                np.array([x, y, self.bench_height + _MARKER_HEIGHT]),
-                np.eye(3).ravel(),
-                _MARKER_COLOUR,
-            )
-            scene.ngeom += 1
+            x, y, z = self.data.site(tool).xpos
+            height = max(z - self.bench_height, _MARKER_HEIGHT)
+            _add_cylinder(scene, (x, y, self.bench_height), _MARKER_RADIUS, _MARKER_HEIGHT)
+            _add_cylinder(scene, (x, y, self.bench_height + height / 2), _LINE_RADIUS, height / 2)
+
+
+def _add_cylinder(scene: mujoco.MjvScene, centre: Sequence[float], radius: float, half_height: float) -> None:
+    """Add an upright, translucent, unphysical cylinder to the picture, while there is room for it."""
+    if scene.ngeom >= scene.maxgeom:
+        return
+    mujoco.mjv_initGeom(
+        scene.geoms[scene.ngeom],
+        mujoco.mjtGeom.mjGEOM_CYLINDER,
+        np.array([radius, half_height, 0.0]),
+        np.array(centre),
+        np.eye(3).ravel(),
+        _MARKER_COLOUR,
+    )
+    scene.ngeom += 1
