@@ -82,9 +82,15 @@ def parameter_page() -> str:
 
 def _config_of(module: Any) -> type:
     for value in vars(module).values():
-        if isinstance(value, type) and dataclasses.is_dataclass(value) and all("description" in f.metadata for f in dataclasses.fields(value)):
+        if (
+            isinstance(value, type)
+            and dataclasses.is_dataclass(value)
+            and all("description" in f.metadata for f in dataclasses.fields(value))
+        ):
             return value
-    raise LookupError(f"module '{module.__name__}': no parameter dataclass found, allowed one whose fields come from params.param")
+    raise LookupError(
+        f"module '{module.__name__}': no parameter dataclass found, allowed one whose fields come from params.param"
+    )
 
 
 def _parameter(field: dataclasses.Field[Any]) -> str:
@@ -94,6 +100,21 @@ def _parameter(field: dataclasses.Field[Any]) -> str:
     return f"| `{field.name}` | `{default}` | {_cell(allowed_text(field.metadata))} | {_cell(field.metadata['description'])} |\n"
 
 
+def graph_page() -> str:
+    """Return docs/graph.md from the graph as it runs with a scripted operator."""
+    from domain_coordinator import domain_id
+
+    from teleop_bringup import drawing, testing
+
+    with (
+        domain_id() as domain,
+        testing.graph(domain, "input:=debug", "https_port:=0", "http_port:=0", "bind:=127.0.0.1") as graph,
+    ):
+        graph.ready()
+        connections = drawing.edges(*testing.connections(graph.node))
+        return NOTE + "# The graph, as it runs\n\n" + drawing.mermaid(connections, graph.arms)
+
+
 PAGES = {"interfaces.md": interface_page, "parameters.md": parameter_page}
 
 
@@ -101,7 +122,11 @@ def main() -> int:
     """Write or check the pages."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="fail when a page is out of date")
-    check = parser.parse_args().check
+    parser.add_argument("--graph", action="store_true", help="also run the graph and draw it")
+    given = parser.parse_args()
+    check = given.check
+    if given.graph:
+        (ROOT / "docs/graph.md").write_text(graph_page())
     stale = []
     for name, page in PAGES.items():
         path, text = ROOT / "docs" / name, page()

@@ -142,6 +142,14 @@ class Tool:
         return np.array(spatial.compose(self._mount, records.Pose(local)).position)  # type: ignore[arg-type]
 
 
+def connections(node: Probe) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """Return (node → topics it publishes, node → topics it reads) of all other nodes, as discovery knows them."""
+    names = [n for n, namespace in node.get_node_names_and_namespaces() if n != node.get_name() and not n.startswith("_")]
+    publishers = {n: {t for t, _ in node.get_publisher_names_and_types_by_node(n, "/")} for n in names}
+    subscribers = {n: {t for t, _ in node.get_subscriber_names_and_types_by_node(n, "/")} for n in names}
+    return publishers, subscribers
+
+
 @dataclass
 class Graph:
     """A running graph."""
