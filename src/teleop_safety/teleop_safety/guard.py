@@ -100,7 +100,7 @@ class Guard:
         shared.stamps[frame.sequence] = frame.header.stamp
         if len(shared.stamps) > 64:
             del shared.stamps[next(iter(shared.stamps))]
-        if intake.has_heading(frame.head):
+        if intake.is_tracked(frame.head):
             shared.head_at = at.mono
         for arm, state in self.arms.items():
             self._hands.frame(at, shared, arm, state, frame, out)

@@ -16,6 +16,8 @@ from teleop_common.errors import ConfigError
 from teleop_common.params import load
 from teleop_common.runner import TeleopNode, run
 from teleop_common.transport import RecordPublisher, subscribe
+from teleop_safety import shapes, space
+from teleop_safety.collision import CollisionFilter
 from teleop_safety.envelope import Envelope, Open
 from teleop_safety.guard import Guard
 from teleop_safety.guard_params import GuardParams
@@ -40,6 +42,9 @@ def make_core(params: GuardParams) -> Guard:
     for arm in params.arms:
         room.mount(arm)
     envelope: Envelope = Open()
+    if params.collision:
+        scene = space.build(params.arms, robot, room, shapes.load(robot))
+        envelope = CollisionFilter(params.arms, scene, params.margin, params.floor, len(robot.joints), params.geometry)
     leash = robot.leash_hardware if params.leash == "hardware" else robot.leash_simulation
     engage = {arm: random.getrandbits(32) for arm in params.arms}
     return Guard(params.arms, robot, params.settings(leash), envelope, engage)

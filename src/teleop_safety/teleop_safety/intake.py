@@ -50,13 +50,6 @@ def is_tracked(tracked: TrackedPose) -> bool:
     return abs(norm - 1.0) < 0.02 and all(map(math.isfinite, tracked.pose.position))
 
 
-def has_heading(head: TrackedPose) -> bool:
-    """Return whether the head's attitude is tracked."""
-    wanted = PoseFlags.ORIENTATION_VALID | PoseFlags.ORIENTATION_TRACKED
-    x, y, z, w = head.pose.orientation
-    return head.flags & wanted == wanted and abs(x * x + y * y + z * z + w * w - 1.0) < 0.02
-
-
 def is_present(controller: Controller) -> bool:
     """Return whether a controller's squeeze means anything: connected and a number in [0, 1]."""
     return bool(controller.connected) and 0.0 <= controller.squeeze <= 1.0

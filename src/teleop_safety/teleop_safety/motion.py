@@ -77,11 +77,14 @@ def clamp(
     The leash binds arm joints to hull(measured ± leash, q_ref): never farther from the measurement than the leash or
     than the reference already is.
     """
-    result, reasons, cuts = [], [], []
+    result: list[float] = []
+    reasons: list[int] = []
+    cuts: list[float] = []
     for i, asked in enumerate(target):
         ref = reference[i]
         value = min(max(asked, min(limits.lower[i], ref)), max(limits.upper[i], ref))
-        reason, cut = Reason.NONE, abs(asked - value)
+        cut = abs(asked - value)
+        reason = Reason.NONE
         if cut > _EPSILON:
             reason = Reason.POSITION_LIMIT
         if i < limits.arm:

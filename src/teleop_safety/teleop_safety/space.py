@@ -1,0 +1,189 @@
+"""All arms, the bench and the boxes of the cell as one Pinocchio model, and the pairs that are kept apart."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import coal
+import numpy as np
+import pinocchio as pin
+
+from teleop_common.cell import Cell
+from teleop_common.limits import RobotLimits
+from teleop_common.records import Pose as RecordPose
+from teleop_description.models import arm_model
+from teleop_safety.capsules import Capsule, Points
+from teleop_safety.shapes import LinkShape
+
+BENCH = "bench"
+
+
+class Body(NamedTuple):
+    """One geometry.
+
+    Attributes:
+        name: ``left_wrist_link``, ``bench``, or a box's name.
+        arm: its arm, empty for what is fixed in the cell.
+        joint: its joint's index in the whole model, 0 for what does not move.
+        hull: corners in the joint's frame, shape (n, 3) [m], empty for what is fixed in the cell.
+    """
+
+    name: str
+    arm: str
+    joint: int
+    hull: Points
+
+
+class Space(NamedTuple):
+    """The model.
+
+    Attributes:
+        model: joints of every arm, in the order of ``arms`` and of each arm's joints.
+        coarse: capsules, boxes and the bench, with the pairs below as its collision pairs, in that order.
+        fine: the same with convex hulls for capsules, without the bench and its pairs.
+        bodies: by geometry index.
+        pairs: links against links and boxes, then links against the bench.
+        floor: index of the first pair against the bench.
+        width: joints of one arm.
+        sway: see ``_sway``, of the pairs before ``floor``.
+    """
+
+    model: pin.Model
+    coarse: pin.GeometryModel
+    fine: pin.GeometryModel
+    bodies: tuple[Body, ...]
+    pairs: tuple[tuple[int, int], ...]
+    floor: int
+    width: int
+    sway: Points
+
+
+def _se3(pose: RecordPose) -> pin.SE3:
+    return pin.XYZQUATToSE3(np.array([*pose.position, *pose.orientation]))
+
+
+def _capsule(capsule: Capsule) -> tuple[coal.Capsule, pin.SE3]:
+    """Return coal's capsule, along its own z, and its placement."""
+    axis = capsule.end - capsule.start
+    length = float(np.linalg.norm(axis))
+    turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis if length > 0.0 else np.array([0.0, 0.0, 1.0]))
+    return coal.Capsule(capsule.radius, length), pin.SE3(turn.toRotationMatrix(), 0.5 * (capsule.start + capsule.end))
+
+
+def _convex(hull: Points) -> coal.ConvexBase:
+    """Return coal's convex shape of a hull's corners."""
+    vector = coal.StdVec_Vec3s()
+    for point in hull:
+        vector.append(point)
+    return coal.ConvexBase.convexHull(vector, True, "Qt")
+
+
+def build(arms: tuple[str, ...], limits: RobotLimits, cell: Cell, shapes: tuple[LinkShape, ...]) -> Space:
+    """Return the space of ``arms`` on their mounts in ``cell``."""
+    one = arm_model(limits)
+    model, coarse, fine, bodies = pin.Model(), pin.GeometryModel(), pin.GeometryModel(), []
+    hulls = [_convex(shape.hull) for shape in shapes]
+    for arm in arms:
+        first, mount = model.njoints - 1, _se3(cell.mount(arm))
+        for joint in range(1, one.njoints):
+            parent, placement = one.parents[joint], one.jointPlacements[joint]
+            under = first + parent if parent else 0
+            model.addJoint(under, one.joints[joint], placement if parent else mount * placement, f"{arm}_{one.names[joint]}")
+        for shape, hull in zip(shapes, hulls):
+            joint = first + shape.joint if shape.joint else 0
+            solid, placement = _capsule(shape.capsule)
+            bodies.append(Body(f"{arm}_{shape.name}", arm, joint, shape.hull))
+            base = pin.SE3.Identity() if joint else mount
+            coarse.addGeometryObject(pin.GeometryObject(bodies[-1].name, joint, base * placement, solid))
+            fine.addGeometryObject(pin.GeometryObject(bodies[-1].name, joint, base, hull))
+    for box in cell.boxes:
+        place = _se3(RecordPose(box.position, (0.0, 0.0, float(np.sin(box.yaw / 2)), float(np.cos(box.yaw / 2)))))
+        bodies.append(Body(box.name, "", 0, np.empty((0, 3))))
+        for geometry in (coarse, fine):
+            geometry.addGeometryObject(pin.GeometryObject(box.name, 0, place, coal.Box(*box.size)))
+    bodies.append(Body(BENCH, "", 0, np.empty((0, 3))))
+    level = coal.Halfspace(np.array([0.0, 0.0, 1.0]), cell.bench_height)
+    coarse.addGeometryObject(pin.GeometryObject(BENCH, 0, pin.SE3.Identity(), level))
+    pairs, floor = _pairs(model, coarse, tuple(bodies))
+    for k, (a, b) in enumerate(pairs):
+        coarse.addCollisionPair(pin.CollisionPair(a, b))
+        if k < floor:
+            fine.addCollisionPair(pin.CollisionPair(a, b))
+    return Space(model, coarse, fine, tuple(bodies), pairs, floor, one.nv, _sway(model, tuple(bodies), pairs[:floor]))
+
+
+def _pairs(model: pin.Model, geometry: pin.GeometryModel, bodies: tuple[Body, ...]) -> tuple[tuple[tuple[int, int], ...], int]:
+    """Return all pairs that can close, within an arm too, minus adjacent ones and those overlapping at zero; bench last.
+
+    A pair of one arm is adjacent when one joint carries both, or one carries the other's. Overlapping at zero is judged
+    by the capsules: it takes out neighbours but one, such as the SO-101's wrist and jaw, which stand millimetres apart
+    whatever the joints do and would otherwise block each other for ever.
+    """
+    candidates, floor, rising = [], [], _rising(model)
+    for a, one in enumerate(bodies):
+        for b in range(a + 1, len(bodies)):
+            two = bodies[b]
+            if not one.joint and not two.joint:
+                continue
+            if two.name == BENCH:
+                if one.joint in rising:
+                    floor.append((a, b))
+            elif one.arm != two.arm or not _adjacent(model, one.joint, two.joint):
+                candidates.append((a, b))
+    data, placed = model.createData(), geometry.createData()
+    pin.updateGeometryPlacements(model, data, geometry, placed, pin.neutral(model))
+    kept = []
+    for a, b in candidates:
+        if bodies[a].arm == bodies[b].arm:
+            result = coal.DistanceResult()
+            first, second = geometry.geometryObjects[a].geometry, geometry.geometryObjects[b].geometry
+            if coal.distance(first, placed.oMg[a], second, placed.oMg[b], coal.DistanceRequest(), result) <= 0.0:
+                continue
+        kept.append((a, b))
+    return (*kept, *floor), len(kept)
+
+
+def _rising(model: pin.Model) -> set[int]:
+    """Return the joints whose links can change their height: turning about the vertical (within 0.1 mm a metre) does not."""
+    data, found = model.createData(), set()
+    for turn in (0.3, 0.7):
+        pin.forwardKinematics(model, data, pin.neutral(model))
+        rest = [(place.rotation[2].copy(), place.translation[2]) for place in data.oMi]
+        pin.forwardKinematics(model, data, np.full(model.nq, turn))
+        for joint in range(1, model.njoints):
+            place = data.oMi[joint]
+            if np.abs(place.rotation[2] - rest[joint][0]).max() + abs(place.translation[2] - rest[joint][1]) > 1e-4:
+                found.add(joint)
+    return found
+
+
+def _adjacent(model: pin.Model, one: int, two: int) -> bool:
+    """Return whether one joint carries both bodies, or one is the other's parent (0 is the arm's own base)."""
+    return one == two or model.parents[one] == two or model.parents[two] == one
+
+
+def _chain(model: pin.Model, joint: int) -> list[int]:
+    """Return a joint and its ancestors, up to the fixed base."""
+    chain = []
+    while joint:
+        chain.append(joint)
+        joint = model.parents[joint]
+    return chain
+
+
+def _sway(model: pin.Model, bodies: tuple[Body, ...], pairs: tuple[tuple[int, int], ...]) -> Points:
+    """Return for each pair and joint how far, at most, a radian of the joint moves the two against each other [m].
+
+    A joint that carries both, or neither, moves them not. Else no point of the body is farther from its axis than the
+    sum of the links between and the farthest corner of the hull.
+    """
+    sway = np.zeros((len(pairs), model.nv))
+    for k, pair in enumerate(pairs):
+        chains = [_chain(model, bodies[body].joint) for body in pair]
+        for body, chain, other in zip(pair, chains, reversed(chains)):
+            reach = float(np.linalg.norm(bodies[body].hull, axis=1).max()) if chain else 0.0
+            for joint in chain:
+                if joint not in other:
+                    sway[k, joint - 1] = reach
+                reach += float(np.linalg.norm(model.jointPlacements[joint].translation))
+    return sway
