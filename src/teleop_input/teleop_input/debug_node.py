@@ -49,7 +49,7 @@ class DebugInput(TeleopNode):
         if p.wait_for_session:
             subscribe(self, records.SessionState, "/teleop/session/state", self._on_session, qos.LATCHED)
         else:
-            self._operator.let(time.monotonic(), True)
+            self._operator.let(time.monotonic(), 0)
         self.serve(DebugPathSrv, "/teleop/input/debug/path", self._on_path)
         self.publish_config({"parameters": vars(p), "connection": self._operator.connection})
         self._report()
@@ -64,7 +64,8 @@ class DebugInput(TeleopNode):
         self._reports.publish(provider_report("debug", True, self.now_ns(), time.monotonic_ns()))
 
     def _on_session(self, state: records.SessionState) -> None:
-        self._operator.let(time.monotonic(), state.state == Session.RUNNING and state.provider == "debug")
+        ours = state.state == Session.RUNNING and state.provider == "debug"
+        self._operator.let(time.monotonic(), state.epoch if ours else None)
 
     def _on_path(self, request: DebugPathSrv.Request, response: DebugPathSrv.Response) -> DebugPathSrv.Response:
         try:

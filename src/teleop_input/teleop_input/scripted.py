@@ -18,30 +18,33 @@ class ScriptedOperator:
 
     Attributes:
         path: the path.
-        connection: random per process, +1 per change of path: a hand that jumps must not drive on.
+        connection: random per process, +1 whenever the hands jump to the path's beginning: they must not drive on.
         sequence: of the next frame.
-        started: when the path began [s, monotonic]; None while it waits.
+        run: for whom the path runs (the session's epoch); None while it waits.
+        started: when the path began [s, monotonic].
     """
 
     path: DebugPath
     connection: int
     sequence: int = 0
-    started: float | None = None
+    run: int | None = None
+    started: float = 0.0
 
-    def let(self, now: float, go: bool) -> None:
-        """Begin the path when ``go`` becomes true, return to its beginning when it becomes false."""
-        if go and self.started is None:
-            self.started = now
-        elif not go:
-            self.started = None
+    def let(self, now: float, run: int | None) -> None:
+        """Begin the path for a new ``run``, return to its beginning for None; the same run again changes nothing.
+
+        A new epoch of the session is a new run: every grip must open before it closes again, so the path starts over.
+        """
+        if run == self.run:
+            return
+        if self.run is not None:
+            self._jump()
+        self.run, self.started = run, now
 
     def take(self, now: float, path: DebugPath) -> None:
         """Change to another path, from its beginning, as a new connection."""
-        self.path = path
-        self.connection = (self.connection + 1) % CONNECTIONS
-        self.sequence = 0
-        if self.started is not None:
-            self.started = now
+        self.path, self.started = path, now
+        self._jump()
 
     def frame(self, now: float, stamp_ns: int, monotonic_ns: int) -> TeleopFrame:
         """Return the frame of ``now`` [s, monotonic].
@@ -51,7 +54,7 @@ class ScriptedOperator:
             stamp_ns: ROS clock [ns].
             monotonic_ns: monotonic clock [ns]; the script's device clock is the same.
         """
-        head, left, right = self.path.at(0.0 if self.started is None else now - self.started)
+        head, left, right = self.path.at(0.0 if self.run is None else now - self.started)
         frame = TeleopFrame(
             Header(stamp_ns, FRAME_ID),
             "debug",
@@ -68,3 +71,7 @@ class ScriptedOperator:
         )
         self.sequence += 1
         return frame
+
+    def _jump(self) -> None:
+        self.connection = (self.connection + 1) % CONNECTIONS
+        self.sequence = 0

@@ -145,11 +145,22 @@ def test_operator_waits_at_the_beginning_until_it_is_let():
     operator = ScriptedOperator(path, 5)
     rest = operator.frame(100.0, 1, 2)
     assert rest.right == path.at(0.0)[2]
-    operator.let(200.0, True)
-    operator.let(201.0, True)
+    operator.let(200.0, 7)
+    operator.let(201.0, 7)
     assert operator.frame(204.0, 1, 2).right == path.at(4.0)[2]
-    operator.let(205.0, False)
+    assert operator.frame(204.0, 1, 2).connection == rest.connection
+    operator.let(205.0, None)
     assert operator.frame(205.0, 1, 2).right == path.at(0.0)[2]
+
+
+def test_new_run_starts_over_as_a_new_connection():
+    path = load(BY_NAME["axes"])
+    operator = ScriptedOperator(path, 5)
+    operator.let(0.0, 7)
+    operator.let(10.0, 8)
+    frame = operator.frame(14.0, 1, 2)
+    assert (frame.connection, frame.sequence) == (6, 0)
+    assert frame.right == path.at(4.0)[2]
 
 
 def test_operators_frames_are_a_headsets():
@@ -161,7 +172,7 @@ def test_operators_frames_are_a_headsets():
 
 def test_change_of_path_is_a_new_connection_from_its_beginning():
     operator = ScriptedOperator(load(BY_NAME["axes"]), 2**32 - 1)
-    operator.let(0.0, True)
+    operator.let(0.0, 7)
     assert [operator.frame(1.0, 0, 0).sequence for _ in range(3)] == [0, 1, 2]
     operator.take(10.0, load(BY_NAME["wave"]))
     frame = operator.frame(10.0, 0, 0)

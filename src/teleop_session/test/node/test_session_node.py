@@ -184,3 +184,18 @@ def test_wrong_parameter_stops_the_start_with_one_line(domain, params, words):
     lines = [line for line in output.splitlines() if line.strip()]
     assert len(lines) == 1, output
     assert words in lines[0]
+
+
+def test_markers_are_published_for_who_looks(domain):
+    from visualization_msgs.msg import Marker, MarkerArray
+
+    with graph(domain) as g:
+        heard = []
+        g.p.create_subscription(MarkerArray, "/teleop/markers", heard.append, qos.STREAM)
+        g.connect()
+        g.p.until(lambda: (g.send(), time.sleep(0.05), heard)[-1], 8.0, "markers")
+        assert {m.header.frame_id for m in heard[-1].markers} == {"tracking_origin"}
+        assert [m.action for m in heard[-1].markers] == [Marker.ADD] * 4
+        g.p.until(
+            lambda: (g.send(connected=False), time.sleep(0.05), heard[-1].markers[2].action == Marker.DELETE)[-1], 8.0, "lost"
+        )
