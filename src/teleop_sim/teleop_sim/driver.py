@@ -120,10 +120,10 @@ class Driver:
         if paused:
             return self._refuse("paused", "the simulation is paused")
         if memory.unproven:
-            for name, goal, asked, bound in zip(config.names, memory.goal, command.position, config.step_bound, strict=True):
-                if abs(asked - goal) > bound:
+            for name, held, asked, bound in zip(config.names, memory.goal, command.position, config.step_bound, strict=True):
+                if abs(asked - held) > bound:
                     return self._refuse(
-                        "first_step", f"{name} {asked:.4f} rad, allowed {goal:.4f} ± {bound:.4f} rad on the first command"
+                        "first_step", f"{name} {asked:.4f} rad, allowed {held:.4f} ± {bound:.4f} rad on the first command"
                     )
         goal = tuple(
             # last resort: the interval spanned by limits and goal, so that a joint outside its limits is not dragged in

@@ -58,7 +58,8 @@ class SceneRenderer:
         renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = view.shadows
         if view.markers:
             self._add_markers(renderer.scene)
-        return renderer.render()
+        picture: np.ndarray = renderer.render()
+        return picture
 
     def jpeg(self, view: ViewConfig) -> bytes:
         """Return the view as a JPEG, see ``picture``."""

@@ -7,6 +7,8 @@ import os
 import platform
 import secrets
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rosgraph_msgs.msg import Clock
@@ -51,28 +53,29 @@ class SimNode(TeleopNode):
         for arm in self.params.arms:
             self._arm_joints[arm] = RecordPublisher(self, records.JointState, f"/{arm}/joint_states", qos.STREAM)
             self._driver[arm] = RecordPublisher(self, records.DriverState, f"/{arm}/driver_state", qos.STREAM)
-            subscribe(self, records.JointCommand, f"/{arm}/joint_command", lambda c, arm=arm: self._command(arm, c), qos.COMMAND)
-            self.serve(Trigger, f"/{arm}/estop", lambda q, a, arm=arm: self._done(a, self.core.estop(arm), f"{arm}: latched"))
-            self.serve(Trigger, f"/{arm}/estop/reset", lambda q, a, arm=arm: self._reset_estop(arm, a))
-            self.serve(
-                SetBool, f"/{arm}/torque", lambda q, a, arm=arm: self._done(a, self.core.torque(arm, q.data), f"{arm}: done")
-            )
-        self.serve(Trigger, "/sim/reset", lambda q, a: self._done(a, self.core.reset(), "reset"))
-        self.serve(SimCubes, "/sim/cubes", lambda q, a: self._done(a, self.core.cubes(q.seed), f"cubes of seed {q.seed}"))
-        self.serve(SetBool, "/sim/play", lambda q, a: self._done(a, self.core.play(q.data, monotonic_s()), f"playing: {q.data}"))
+            subscribe(self, records.JointCommand, f"/{arm}/joint_command", partial(self._command, arm), qos.COMMAND)
+            self._service(Trigger, f"/{arm}/estop", lambda _, arm: self.core.estop(arm), arm)
+            self._service(Trigger, f"/{arm}/estop/reset", lambda _, arm: self.core.reset_estop(arm), arm)
+            self._service(SetBool, f"/{arm}/torque", lambda request, arm: self.core.torque(arm, request.data), arm)
+        self._service(Trigger, "/sim/reset", lambda _: self.core.reset())
+        self._service(SimCubes, "/sim/cubes", lambda request: self.core.cubes(request.seed))
+        self._service(SetBool, "/sim/play", lambda request: self.core.play(request.data, monotonic_s()))
+
+    def _service(self, kind: Any, name: str, action: Callable[..., str], *arguments: str) -> None:
+        """Offer a service whose ``action`` returns empty on success, else why not."""
+
+        def handle(request: Any, answer: Any) -> Any:
+            refusal = action(request, *arguments)
+            answer.success, answer.message = not refusal, refusal or "done"
+            self.get_logger().info(f"{name}: {answer.message}")
+            self._announce()
+            return answer
+
+        self.serve(kind, name, handle)
 
     def _command(self, arm: str, command: records.JointCommand) -> None:
         if not self.core.command(arm, command, self.now_ns(), monotonic_s()):
             self.get_logger().warning(self.core.drivers[arm].last_refusal, throttle_duration_sec=2.0)
-
-    def _done(self, answer: Any, refusal: str | None, text: str) -> Any:
-        answer.success, answer.message = not refusal, refusal or text
-        self.get_logger().info(f"service: {answer.message}")
-        self._announce()
-        return answer
-
-    def _reset_estop(self, arm: str, answer: Any) -> Any:
-        return self._done(answer, self.core.drivers[arm].reset_estop(), f"{arm}: released; torque as it was")
 
     def _tick(self) -> None:
         now = monotonic_s()

@@ -84,35 +84,45 @@ class Simulation:
             self.physics.set_goal(arm, driver.memory.goal)
         return accepted
 
-    def estop(self, arm: str) -> None:
+    # what services ask for; each returns empty on success, else why not
+
+    def estop(self, arm: str) -> str:
         """Latch the e-stop of ``arm``."""
         self.drivers[arm].latch_estop(self.physics.joints(arm).position)
         self._apply()
+        return ""
+
+    def reset_estop(self, arm: str) -> str:
+        """Release the e-stop of ``arm``; torque stays as it is."""
+        self.drivers[arm].reset_estop()
+        return ""
 
     def torque(self, arm: str, on: bool) -> str:
-        """Turn the torque of ``arm`` on or off; returns why not, or nothing."""
+        """Turn the torque of ``arm`` on or off."""
         refusal = self.drivers[arm].torque(on, self.physics.joints(arm).position)
         self._apply()
         return refusal
 
-    def reset(self) -> None:
+    def reset(self) -> str:
         """Back to the start state. Drivers begin a new instance, so that the guard takes its reference anew."""
         self.physics.reset(self.start, self.seed)
         self._restart_drivers()
+        return ""
 
     def cubes(self, seed: int) -> str:
-        """Set the cubes from ``seed``; returns why not, or nothing."""
+        """Set the cubes from ``seed``, unless an arm is in the way."""
         refusal = self.physics.set_cubes(seed)
         if not refusal:
             self.seed = seed
         return refusal
 
-    def play(self, on: bool, now: float) -> None:
+    def play(self, on: bool, now: float) -> str:
         """Run or pause. Commands in a pause are refused, and after it drivers begin a new instance: nothing catches up."""
         if on and not self.playing:
             self.pacer.restart(now)
             self._restart_drivers()
         self.playing = on
+        return ""
 
     def _restart_drivers(self) -> None:
         for arm, driver in self.drivers.items():
