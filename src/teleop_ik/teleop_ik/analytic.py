@@ -145,8 +145,12 @@ class Analytic:
         """Return +1 (in front of the pan axis) and -1 (behind it), the one nearer to the seed's pan first."""
         px = target.position[0] - self.geometry.x
         py = target.position[1] - self.geometry.y
-        front = -math.atan2(py, px)
-        side = 1.0 if abs(planar.wrap(front - seed[0])) <= 0.5 * math.pi else -1.0
+        lateral, _ = _offsets(self.geometry, seed[4] - self.geometry.roll_zero)
+        d = self.geometry.lateral + lateral
+        r = math.sqrt(max(0.0, px * px + py * py - d * d))
+        pan = seed[0] + math.atan2(py, px)
+        front, behind = math.atan2(d, r) - pan, math.atan2(d, -r) - pan
+        side = 1.0 if math.cos(front) >= math.cos(behind) else -1.0
         return side, -side
 
     def _reach(self, target: Target, seed: Joints, lower: Joints, upper: Joints, side: float, exact_only: bool) -> _Pose | None:

@@ -19,7 +19,7 @@ def asked(gripper: Gripper, trigger: float, dead_zone: float) -> float:
     """
     pull = (trigger - dead_zone) / (1.0 - 2.0 * dead_zone)
     pull = min(1.0, max(0.0, pull)) if math.isfinite(pull) else 0.0
-    return gripper.open + (gripper.closed - gripper.open) * pull
+    return gripper.open * (1.0 - pull) + gripper.closed * pull
 
 
 def takes_over(gripper: Gripper, held: float, now: float, before: float) -> bool:

@@ -21,7 +21,7 @@ ARMS = ("left", "right")
 class Graph:
     """What the retargeter's peers send, at the pace of the test."""
 
-    def __init__(self, node):
+    def __init__(self, node, arms=ARMS):
         self.node = node
         self.robot = limits.load(paths.config("limits/so101.yaml"))
         self.targets = node.listen(records.JointTargets, "/teleop/joint_targets")
@@ -31,7 +31,8 @@ class Graph:
         self.joints = {arm: node.talk(records.JointState, f"/{arm}/joint_states") for arm in ARMS}
         self.home = tuple(j.home for j in self.robot.all_joints)
         self.sequence = 0
-        node.until(lambda: self.frames.publisher.get_subscription_count(), 15.0, "retargeter")
+        talkers = [self.frames, self.authority, self.session, *(self.joints[arm] for arm in arms)]
+        node.until(lambda: all(t.publisher.get_subscription_count() for t in talkers), 15.0, "subscriptions of the retargeter")
         node.until(lambda: node.count_publishers("/teleop/joint_targets"), 5.0, "publisher of targets")
 
     def send(
@@ -85,7 +86,7 @@ class Graph:
 @contextmanager
 def running(domain, **params):
     with process("teleop_ik", "retargeter", domain, params), probe(domain) as node:
-        yield Graph(node)
+        yield Graph(node, params.get("arms", ARMS))
 
 
 def arm_of(targets, name):
