@@ -138,7 +138,7 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
         node("teleop_input", "debug_input", "path", when=_both(OPERATOR_SIDE, _is("input", "debug"))),
         node("teleop_input", "replay_input", "bag", "loop", when=_both(OPERATOR_SIDE, _is("input", "replay"))),
         node(
-            "teleop_session", "session", "autostart", "stance", "bindings_file", "bindings_preset",
+            "teleop_session", "session", "autostart", "stance", "bindings_file", "bindings_preset", "cell_file",
             when=OPERATOR_SIDE, arms=ARMS, provider=ParameterValue(provider, value_type=str),
         ),
         node(

@@ -25,6 +25,9 @@ from teleop_common.ticker import Ticker
 from teleop_description import models
 from teleop_interfaces.srv import SessionCommand
 
+# launch arguments of a graph without pages and pictures
+QUIET = ("web:=false", "cameras:=false", "log_level:=warn")
+
 
 @dataclass
 class Hand:

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from domain_coordinator import domain_id
 
-from conftest import QUIET
 from teleop_bringup import testing
+from teleop_bringup.testing import QUIET
 from teleop_common import paths
 from teleop_common.enums import Authority
 

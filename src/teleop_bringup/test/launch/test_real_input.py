@@ -9,15 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from domain_coordinator import domain_id
-from rosbag2_py import ConverterOptions, SequentialWriter, StorageOptions, TopicMetadata
 
-from conftest import QUIET
 from teleop_bringup import testing
+from teleop_bringup.testing import QUIET
 from teleop_common import limits, paths, qos, spatial
 from teleop_common.enums import Authority
-from teleop_common.records import TeleopFrame
-from teleop_common.transport import codec
-from teleop_input import capture
+from teleop_input import bag, capture
 
 RECORDING = Path(__file__).resolve().parents[5] / "shared/data/real/iwer_quest3/iwer_quest3_capture.json"
 pytestmark = pytest.mark.skipif(not RECORDING.exists(), reason="the Quest 3 recording is not beside the repository")
@@ -28,21 +25,14 @@ SQUEEZES = {"right": (4.34, 4.74), "left": (6.28, 6.65)}
 
 def write_bag(folder, overrides=()):
     """Write the recording as a bag of raw frames and return its frames."""
-    writer = SequentialWriter()
-    writer.open(StorageOptions(uri=str(folder), storage_id="mcap"), ConverterOptions("", ""))
-    topic = "/teleop/input/webxr/frame"
-    writer.create_topic(TopicMetadata(id=0, name=topic, type="teleop_interfaces/msg/TeleopFrame", serialization_format="cdr"))
     frames = list(capture.frames(json.loads(RECORDING.read_text()), overrides=overrides))
-    encode = codec(TeleopFrame).encode
-    for frame in frames:
-        writer.write(topic, encode(frame), frame.header.stamp)
-    writer.close()
+    bag.write(folder, frames)
     return frames
 
 
-def play(bag):
+def play(folder):
     """Play a bag through the whole graph; return the commands per arm, the authority and the session heard."""
-    with domain_id() as domain, testing.graph(domain, "input:=replay", f"bag:={bag}", *QUIET) as graph:
+    with domain_id() as domain, testing.graph(domain, "input:=replay", f"bag:={folder}", *QUIET) as graph:
         ended = []
         from std_msgs.msg import String
 

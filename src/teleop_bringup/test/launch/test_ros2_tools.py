@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from domain_coordinator import domain_id
 
-from conftest import QUIET
 from teleop_bringup import testing
+from teleop_bringup.testing import QUIET
 from teleop_common.enums import Authority
 
 
