@@ -33,7 +33,10 @@ class Graph:
         self.sequence = 0
         talkers = [self.frames, self.authority, self.session, *(self.joints[arm] for arm in arms)]
         node.until(lambda: all(t.publisher.get_subscription_count() for t in talkers), 15.0, "subscriptions of the retargeter")
-        node.until(lambda: node.count_publishers("/teleop/joint_targets"), 5.0, "publisher of targets")
+        # a reader may match later than its writer: go on until the first answer that has heard everyone
+        node.until(
+            lambda: (found := self.send((0.0, 0.0, 1.0), state=Authority.IDLE, feedback=False)) and found.arms, 15.0, "answer"
+        )
 
     def send(
         self, position, *, engage=7, state=Authority.DRIVING, flags=int(PoseFlags.ALL), age_ns=0, feedback=True, hand="right"
