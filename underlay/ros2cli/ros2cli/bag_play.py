@@ -54,13 +54,8 @@ def remappings(items: list[str]) -> dict[str, str]:
 def offer(recorded: list[QoS]) -> QoSProfile:
     """Return the profile with which to publish again: the recorded one if all publishers had the same, else the default."""
     profiles = [item.to_rclpy() for item in recorded]
-    if profiles and all(
-        (item.reliability, item.durability, item.liveliness)
-        == (profiles[0].reliability, profiles[0].durability, profiles[0].liveliness)
-        for item in profiles
-    ):
-        return profiles[0]
-    return QoSProfile(depth=10)
+    kinds = {(item.reliability, item.durability, item.liveliness) for item in profiles}
+    return profiles[0] if len(kinds) == 1 else QoSProfile(depth=10)
 
 
 class Timeline:
@@ -98,11 +93,8 @@ def _publishers(node: Node, reader: SequentialReader, args: argparse.Namespace) 
     for topic in reader.get_all_topics_and_types():
         chosen = not (args.topics or args.regex) or topic.name in args.topics
         chosen = chosen or bool(args.regex and re.fullmatch(args.regex, topic.name))
-        if (
-            not chosen
-            or topic.name in args.exclude_topics
-            or (args.exclude_regex and re.fullmatch(args.exclude_regex, topic.name))
-        ):
+        excluded = bool(args.exclude_regex and re.fullmatch(args.exclude_regex, topic.name))
+        if not chosen or excluded or topic.name in args.exclude_topics:
             continue
         try:
             kind = get_message(topic.type)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,8 +15,9 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-# the graph counts as known when it has not changed for this long, at the latest after the second time [s]
-_QUIET, _LONGEST = 0.6, 6.0
+# The graph counts as known when it has not changed for _QUIET, or nobody was seen for _ALONE, at the latest after _LONGEST [s].
+# Fast DDS takes up to 2.5 s until two processes on one machine know each other's topics (measured).
+_QUIET, _ALONE, _LONGEST = 1.2, 3.0, 6.0
 
 T = TypeVar("T")
 
@@ -26,7 +28,7 @@ def add_spin_time(parser: argparse.ArgumentParser) -> None:
         "--spin-time",
         type=float,
         metavar="S",
-        help=f"time to wait for discovery [s]; default: until nothing new came for {_QUIET} s, at most {_LONGEST} s",
+        help=f"time to wait for discovery [s]; default: until nothing new came for {_QUIET} s (nothing at all: {_ALONE} s), at most {_LONGEST} s",
     )
     parser.add_argument("-s", "--use-sim-time", action="store_true", help="use /clock as the ROS time")
     parser.add_argument("--no-daemon", action="store_true", help="accepted; there is never a daemon")
@@ -37,6 +39,9 @@ def direct_node(args: argparse.Namespace, *, discover: bool = True, name: str = 
     """Yield a hidden node, after discovery unless told otherwise."""
     # rclpy's own SIGINT handler prints tracebacks from within callbacks
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # a shell script started us with `&`; the real tool obeys SIGINT even so
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     overrides = [rclpy.Parameter("use_sim_time", value=True)] if getattr(args, "use_sim_time", False) else []
     node = rclpy.create_node(
         name or f"_ros2cli_{os.getpid()}",
@@ -58,13 +63,15 @@ def settle(node: Node, spin_time: float | None) -> None:
     if spin_time is not None:
         time.sleep(spin_time)
         return
-    end = time.monotonic() + _LONGEST
+    start = since = time.monotonic()
     seen: Any = None
-    since = time.monotonic()
-    while time.monotonic() < min(end, since + _QUIET):
+    while True:
         now = (node.get_node_names_and_namespaces(), node.get_topic_names_and_types(), node.get_service_names_and_types())
         if now != seen:
             seen, since = now, time.monotonic()
+        quiet, total = time.monotonic() - since, time.monotonic() - start
+        if total > _LONGEST or quiet > (_QUIET if len(now[0]) > 1 else _ALONE):
+            return
         time.sleep(0.05)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
 import signal
 import subprocess
@@ -27,11 +28,9 @@ def _run(args: argparse.Namespace) -> int:
         raise LookupError(f"executable '{args.executable_name}': not in package '{args.package_name}', which has {names}")
     process = subprocess.Popen([*shlex.split(args.prefix or ""), str(found[0]), *args.argv])
     while process.returncode is None:
-        try:
+        # the terminal sends Ctrl-C to the process as well: wait for its own end
+        with contextlib.suppress(KeyboardInterrupt):
             process.communicate()
-        except KeyboardInterrupt:
-            # the terminal sends Ctrl-C to the process as well: wait for its own end
-            pass
     if process.returncode < 0:
         print("[ros2run]:", signal.strsignal(-process.returncode), file=sys.stderr)
     elif process.returncode > 0:

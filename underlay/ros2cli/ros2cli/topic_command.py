@@ -54,9 +54,7 @@ def _info(args: argparse.Namespace) -> None:
             raise LookupError(f"Unknown topic '{topic}'")
         settle(node, args.spin_time)
         publishers, subscriptions = node.get_publishers_info_by_topic(topic), node.get_subscriptions_info_by_topic(topic)
-    print(
-        f"Type: {types[0] if len(types) == 1 else types}\n" if args.verbose else f"Type: {types[0] if len(types) == 1 else types}"
-    )
+    print(f"Type: {types[0] if len(types) == 1 else types}", end="\n\n" if args.verbose else "\n")
     print(f"Publisher count: {len(publishers)}")
     if args.verbose:
         print("".join(f"\n{info}\n" for info in publishers))

@@ -50,7 +50,11 @@ def _echo(args: argparse.Namespace) -> int:
     from ros2cli.topic_command import absolute, types_of
 
     topic = absolute(args.topic_name)
-    length = None if args.full_length else args.truncate_length
+    how: dict[str, Any] = {
+        "truncate_length": None if args.full_length else args.truncate_length,
+        "no_arr": args.no_arr,
+        "no_str": args.no_str,
+    }
     with direct_node(args, discover=False) as node:
         if args.message_type is None:
             types = wait_for(lambda: types_of(node, topic), args.spin_time)
@@ -72,19 +76,12 @@ def _echo(args: argparse.Namespace) -> int:
                 return
             heard, last = heard + 1, time.monotonic()
             part = select(message, args.field)
-            if args.csv:
-                print(
-                    message_to_csv(part, truncate_length=length, no_arr=args.no_arr, no_str=args.no_str)
-                    if is_message(part)
-                    else part
-                )
-            elif is_message(part):
-                text = message_to_yaml(
-                    part, truncate_length=length, no_arr=args.no_arr, no_str=args.no_str, flow_style=args.flow_style
-                )
-                print(text, end="---\n", flush=True)
+            if not is_message(part):
+                print(part, end="\n" if args.csv else "\n---\n", flush=True)
+            elif args.csv:
+                print(message_to_csv(part, **how), flush=True)
             else:
-                print(part, end="\n---\n", flush=True)
+                print(message_to_yaml(part, flow_style=args.flow_style, **how), end="---\n", flush=True)
 
         node.create_subscription(kind, topic, show, from_args(args, matching(node, topic, 10)))
         expired = False
