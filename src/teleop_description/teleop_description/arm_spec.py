@@ -15,6 +15,8 @@ from teleop_description.meshes import decimated, read_stl, slabs
 
 PADS = ("fixed_jaw_pad", "moving_jaw_pad")
 # the MJCF's tool site is the URDF's gripper_frame_link turned by 90° about y; this is the URDF's own attitude (w, x, y, z)
+# share of triangles kept and snapping grid [m]: coarse for the eye, finer for contact
+_VISUAL, _COLLISION = (0.02, 0.0015), (0.06, 0.0005)
 # collision meshes that are cut across the finger, each with the mesh's axis along it: one hull would fill the hollow in which
 # a cube is held
 _FINGERS = {"wrist_roll_follower_so101_v1": 2, "moving_jaw_so101_v1": 1}
@@ -60,9 +62,10 @@ def arm_spec(limits: RobotLimits, options: ArmOptions) -> mujoco.MjSpec:
         )
     for mesh in spec.meshes:
         mesh.name = mesh.name or mesh.file.removesuffix(".stl")
-        mesh.file = str(decimated(mesh_dir(limits.urdf) / mesh.file))
-        mesh.maxhullvert = options.hull_vertices
-    _split_fingers(spec, options)
+        mesh.file = str(decimated(mesh_dir(limits.urdf) / mesh.file, *_VISUAL))
+    for geom in list(spec.geoms):
+        if geom.meshname and geom.classname.name == "collision":
+            _refine_collision(spec, geom, mesh_dir(limits.urdf) / f"{geom.meshname}.stl", options)
     for body in spec.bodies:
         if body.name != "world":
             body.name += "_link"
@@ -85,15 +88,18 @@ def arm_spec(limits: RobotLimits, options: ArmOptions) -> mujoco.MjSpec:
     return spec
 
 
-def _split_fingers(spec: mujoco.MjSpec, options: ArmOptions) -> None:
-    """Replace the fingers' collision hulls by a hull a slab."""
-    for geom in list(spec.geoms):
-        if geom.meshname not in _FINGERS or geom.classname.name != "collision":
-            continue
-        parts = slabs(read_stl(Path(spec.mesh(geom.meshname).file)), _FINGERS[geom.meshname], _SLAB)
-        for index, points in enumerate(parts):
-            mesh = spec.add_mesh(name=f"{geom.meshname}_part{index}", uservert=points.ravel(), maxhullvert=options.hull_vertices)
-            part = geom.parent.add_geom(geom.classname, type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh.name)
-            part.pos, part.quat = geom.pos, geom.quat
-            part.solref, part.solimp = CONTACT_SOLREF, CONTACT_SOLIMP
-        spec.delete(geom)
+def _refine_collision(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, source: Path, options: ArmOptions) -> None:
+    """Give a collision geom a finer mesh than the visual one, and a finger a hull a slab."""
+    fine = decimated(source, *_COLLISION)
+    if geom.meshname not in _FINGERS:
+        name = f"{geom.meshname}_hull"
+        if spec.mesh(name) is None:
+            spec.add_mesh(name=name, file=str(fine), maxhullvert=options.hull_vertices)
+        geom.meshname = name
+        return
+    for index, points in enumerate(slabs(read_stl(fine), _FINGERS[geom.meshname], _SLAB)):
+        mesh = spec.add_mesh(name=f"{geom.meshname}_slab{index}", uservert=points.ravel(), maxhullvert=options.hull_vertices)
+        part = geom.parent.add_geom(geom.classname, type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh.name)
+        part.pos, part.quat = geom.pos, geom.quat
+        part.solref, part.solimp = CONTACT_SOLREF, CONTACT_SOLIMP
+    spec.delete(geom)

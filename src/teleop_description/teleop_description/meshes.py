@@ -107,7 +107,7 @@ def cache_dir() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xr-teleop" / "meshes"
 
 
-def decimated(source: Path, keep: float = 0.06, grid: float = 0.0005, folder: Path | None = None) -> Path:
+def decimated(source: Path, keep: float, grid: float, folder: Path | None = None) -> Path:
     """Return the decimated copy of an STL file, made on first use.
 
     Args:

@@ -11,6 +11,7 @@ import threading
 import time
 
 os.environ.setdefault("MUJOCO_GL", "egl")  # read when mujoco is imported, so before the imports below
+os.environ.setdefault("LP_NUM_THREADS", "1")  # a software rasteriser that takes every core takes it from the control loop
 
 from sensor_msgs.msg import CameraInfo, CompressedImage  # noqa: E402
 

@@ -18,15 +18,15 @@ def extent(triangles):
 
 def test_decimated_mesh_has_a_fifth_of_the_triangles_and_the_same_extent(tmp_path):
     full = meshes.read_stl(SOURCE)
-    light = meshes.read_stl(meshes.decimated(SOURCE, folder=tmp_path))
+    light = meshes.read_stl(meshes.decimated(SOURCE, 0.06, 0.0005, folder=tmp_path))
     assert len(light) < len(full) / 5
     assert extent(light) == pytest.approx(extent(full), abs=0.0005)
 
 
 def test_second_call_uses_the_cached_file(tmp_path):
-    path = meshes.decimated(SOURCE, folder=tmp_path)
+    path = meshes.decimated(SOURCE, 0.06, 0.0005, folder=tmp_path)
     written = path.stat().st_mtime_ns
-    assert meshes.decimated(SOURCE, folder=tmp_path) == path
+    assert meshes.decimated(SOURCE, 0.06, 0.0005, folder=tmp_path) == path
     assert path.stat().st_mtime_ns == written
 
 
@@ -34,15 +34,15 @@ def test_changed_source_or_settings_give_another_file(tmp_path):
     changed = tmp_path / SOURCE.name
     changed.write_bytes(meshes.stl_bytes(meshes.read_stl(SOURCE)[:2000]))
     paths = {
-        meshes.decimated(SOURCE, folder=tmp_path / "cache"),
-        meshes.decimated(SOURCE, keep=0.1, folder=tmp_path / "cache"),
-        meshes.decimated(changed, folder=tmp_path / "cache"),
+        meshes.decimated(SOURCE, 0.06, 0.0005, folder=tmp_path / "cache"),
+        meshes.decimated(SOURCE, 0.1, 0.0005, folder=tmp_path / "cache"),
+        meshes.decimated(changed, 0.06, 0.0005, folder=tmp_path / "cache"),
     }
     assert len(paths) == 3
 
 
 def make(folder):
-    return meshes.decimated(SOURCE, folder=Path(folder)).read_bytes()
+    return meshes.decimated(SOURCE, 0.06, 0.0005, folder=Path(folder)).read_bytes()
 
 
 def test_two_processes_at_once_leave_one_whole_file_and_no_scraps(tmp_path):
@@ -63,4 +63,4 @@ def test_truncated_or_missing_file_is_refused_with_its_path(tmp_path):
     broken.write_bytes(SOURCE.read_bytes()[:-10])
     for path in (broken, tmp_path / "absent.stl"):
         with pytest.raises(ConfigError, match=path.name):
-            meshes.decimated(path, folder=tmp_path / "cache")
+            meshes.decimated(path, 0.06, 0.0005, folder=tmp_path / "cache")
