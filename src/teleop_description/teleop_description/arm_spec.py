@@ -15,7 +15,7 @@ from teleop_description.meshes import decimated, read_stl, slabs
 
 PADS = ("fixed_jaw_pad", "moving_jaw_pad")
 # the MJCF's tool site is the URDF's gripper_frame_link turned by 90° about y; this is the URDF's own attitude (w, x, y, z)
-# share of triangles kept and snapping grid [m]: coarse for the eye, finer for contact
+# share of triangles kept and snapping grid [m]: coarse for the eye, finer for contact and close-ups
 _VISUAL, _COLLISION = (0.02, 0.0015), (0.06, 0.0005)
 # collision meshes that are cut across the finger, each with the mesh's axis along it: one hull would fill the hollow in which
 # a cube is held
@@ -62,7 +62,9 @@ def arm_spec(limits: RobotLimits, options: ArmOptions) -> mujoco.MjSpec:
         )
     for mesh in spec.meshes:
         mesh.name = mesh.name or mesh.file.removesuffix(".stl")
-        mesh.file = str(decimated(mesh_dir(limits.urdf) / mesh.file, *_VISUAL))
+        # the wrist camera is near the fingers
+        settings = _COLLISION if mesh.name in _FINGERS else _VISUAL
+        mesh.file = str(decimated(mesh_dir(limits.urdf) / mesh.file, *settings))
     for geom in list(spec.geoms):
         if geom.meshname and geom.classname.name == "collision":
             _refine_collision(spec, geom, mesh_dir(limits.urdf) / f"{geom.meshname}.stl", options)

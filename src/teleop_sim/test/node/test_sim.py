@@ -1,6 +1,7 @@
 """The ``sim`` process: what it publishes, which commands move it, services, and how it ends."""
 
 import json
+import signal
 import time
 
 import pytest
@@ -171,3 +172,14 @@ def test_bad_configuration_stops_the_start_with_one_line(domain, params, named):
     lines = [line for line in output.splitlines() if line.strip()]
     assert len(lines) == 1
     assert named in lines[0]
+
+
+@pytest.mark.parametrize("executable", ["sim", "sim_cameras"])
+def test_sigint_ends_quietly_within_five_seconds(domain, executable):
+    with process("teleop_sim", executable, domain) as child, probe(domain) as node:
+        topic = {"sim": "/teleop/devices/sim", "sim_cameras": "/teleop/devices/camera_overhead"}[executable]
+        reports = node.listen(records.ProviderReport, topic)
+        node.until(lambda: reports, 20.0, "first report")
+        child.send_signal(signal.SIGINT)
+        assert child.wait(5.0) == 0
+        assert "Traceback" not in child.stdout.read()
