@@ -56,7 +56,7 @@ class Pairing:
             if count.wrong >= limit:
                 self.refused += 1
                 wait = LOCK_OUT - (now - count.since)
-                return f"pairing code: too many wrong tries, allowed again in {wait:.0f} s; read the code from the gateway's terminal"
+                return f"pairing code: too many wrong tries, allowed again in {wait:.0f} s; read it from the gateway's terminal"
         if hmac.compare_digest(code.encode("utf-8", "replace"), self._code):
             tries.wrong = 0
             return ""

@@ -210,6 +210,8 @@ def _sequence(message: dict[str, Any], last: int | None) -> int | None:
     value = message.get("seq")
     if value is None:
         return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # some languages have no other number
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
         raise FrameError("value", f"frame 'seq': got {_short(value)}, allowed an integer from 0 to 2^53 - 1")
     if last is not None and value == last:

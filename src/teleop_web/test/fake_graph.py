@@ -6,10 +6,10 @@ import time
 
 from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import Trigger
-from teleop_interfaces.srv import SessionCommand
 
 from teleop_common import qos, records
 from teleop_common.enums import Authority, Reason, Session
+from teleop_interfaces.srv import SessionCommand
 
 JOINTS = ("shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll", "gripper")
 
@@ -22,7 +22,7 @@ class FakeGraph:
         self.calls = []
         self.estop = False
         self.silent = set()
-        self.authority = {arm: Authority.IDLE for arm in arms}
+        self.authority = dict.fromkeys(arms, Authority.IDLE)
         self.session = probe.talk(records.SessionState, "/teleop/session/state", qos.LATCHED)
         self.authorities = probe.talk(records.AuthorityState, "/teleop/authority")
         self.guard = probe.talk(records.GuardState, "/teleop/guard/state")
@@ -59,7 +59,9 @@ class FakeGraph:
         self.commit += 1
         if "session" not in self.silent:
             self.session.publish(
-                records.SessionState(header, int(Session.RUNNING), "webxr", "quest3", 7, "behind", "", 0.0, 1.0, self.arms, self.arms)
+                records.SessionState(
+                    header, int(Session.RUNNING), "webxr", "quest3", 7, "behind", "", 0.0, 1.0, self.arms, self.arms
+                )
             )
         measured = {}
         for arm in self.arms:
@@ -68,11 +70,26 @@ class FakeGraph:
             measured[arm] = tuple(sign * 0.6 * math.sin(0.7 * t + i) for i in range(5)) + (0.8 + 0.7 * math.sin(t),)
             goal = tuple(q + 0.03 for q in measured[arm])
             self.joints[arm].publish(records.JointState(header, names, measured[arm], (0.0,) * 6, (0.0,) * 6))
-            self.drivers[arm].publish(records.DriverState(header, 5, names, True, self.estop, goal, 0.01, write_hz=100.0, read_hz=100.0))
+            self.drivers[arm].publish(
+                records.DriverState(header, 5, names, True, self.estop, goal, 0.01, write_hz=100.0, read_hz=100.0)
+            )
             reasons = tuple(int(Reason.SPEED_LIMIT) if i == 1 and arm == "left" else 0 for i in range(6))
             self.commands[arm].publish(
                 records.JointCommand(
-                    header, now - 2_100_000, self.commit, 300_000, 0.011, 1, self.commit, 2, names, goal, goal, measured[arm], now, reasons
+                    header,
+                    now - 2_100_000,
+                    self.commit,
+                    300_000,
+                    0.011,
+                    1,
+                    self.commit,
+                    2,
+                    names,
+                    goal,
+                    goal,
+                    measured[arm],
+                    now,
+                    reasons,
                 )
             )
         if "guard" not in self.silent:

@@ -1,0 +1,141 @@
+"""What the pages are told of the graph."""
+
+import json
+import math
+
+import pytest
+
+from teleop_common import records
+from teleop_common.enums import Authority, Device
+from teleop_web import devices
+from teleop_web.liveness import Link
+from teleop_web.status import JointRange, Status
+
+JOINTS = (JointRange("pan", -1.0, 1.0), JointRange("gripper", 0.0, 1.5))
+
+
+@pytest.fixture
+def status():
+    return Status(("left", "right"), JOINTS)
+
+
+def node(snapshot, name):
+    return next(n for n in snapshot["nodes"] if n["name"] == name)
+
+
+def arm(snapshot, name):
+    return next(a for a in snapshot["arms"] if a["name"] == name)
+
+
+def test_nothing_heard_is_json_and_says_waiting(status):
+    snapshot = status.snapshot(1000.0)
+    json.dumps(snapshot, allow_nan=False)
+    assert {n["state"] for n in snapshot["nodes"]} == {"waiting"}
+    assert arm(snapshot, "left")["authority"] == "unknown"
+
+
+def test_node_that_falls_silent_is_gone_with_its_age(status):
+    status.on_authority(records.AuthorityState(arms=(records.ArmAuthority("left", int(Authority.DRIVING)),)), 10.0)
+    assert node(status.snapshot(10.3), "guard")["state"] == "ok"
+    assert arm(status.snapshot(10.3), "left")["authority"] == "driving"
+    late = status.snapshot(12.0)
+    assert node(late, "guard") | {"does": ""} == node(late, "guard") | {"state": "gone", "age": 2.0, "does": ""}
+    assert arm(late, "left")["authority"] == "unknown"
+
+
+def test_retargeter_that_answers_no_frames_is_gone_before_its_report_is_due(status):
+    for i in range(60):
+        status.on_finalised(100.0 + i * 0.011)
+    status.on_targets(100.0)
+    status.on_provider("retargeter", records.ProviderReport(), 100.5)
+    assert node(status.snapshot(100.66), "retargeter")["state"] == "gone"
+    status.on_targets(100.66)
+    assert node(status.snapshot(100.67), "retargeter")["state"] == "ok"
+
+
+def test_joints_show_measured_committed_requested_and_reason(status):
+    names = ("left_pan", "left_gripper")
+    status.on_joints("left", records.JointState(name=names, position=(0.1, 0.2)), 1.0)
+    status.on_command("left", records.JointCommand(name=names, requested=(0.9, 0.5), position=(0.5, 0.4), reason=(2, 0)), 1.0)
+    row = arm(status.snapshot(1.0), "left")["joints"][0]
+    assert row == {
+        "name": "pan",
+        "lower": -1.0,
+        "upper": 1.0,
+        "measured": 0.1,
+        "committed": 0.5,
+        "requested": 0.9,
+        "reason": "speed_limit",
+    }
+
+
+def test_numbers_that_json_cannot_say_become_null(status):
+    status.on_guard(records.GuardState(clearance_committed=math.inf, clearance_measured=math.nan), 1.0)
+    snapshot = status.snapshot(1.0)
+    json.dumps(snapshot, allow_nan=False)
+    assert snapshot["guard"]["clearance_committed"] is None
+
+
+def test_latency_counts_each_commit_once(status):
+    for commit in (1, 2):
+        for side in ("left", "right"):
+            header = records.Header(1_000_000_000 + commit * 2_000_000)
+            status.on_command(side, records.JointCommand(header, 1_000_000_000, commit), 1.0)
+    snapshot = status.snapshot(1.1)
+    assert snapshot["latency_ms"]["p95"] == 2.0
+    assert snapshot["rates"]["commits"] == 1.0
+
+
+def test_driver_latch_shows_as_estop_even_without_a_guard(status):
+    status.on_driver("right", records.DriverState(estop=True), 1.0)
+    estop = status.snapshot(1.0)["estop"]
+    assert estop["latched"]
+    assert estop["latched_drivers"] == ["right"]
+
+
+def test_sink_is_simulation_only_while_a_simulation_is_heard(status):
+    status.on_driver("left", records.DriverState(), 1.0)
+    assert arm(status.snapshot(1.0), "left")["sink"] == "hardware"
+    assert arm(status.snapshot(1.0), "right")["sink"] == "none"
+    status.on_sim(records.SimState(), 2.0)
+    assert arm(status.snapshot(2.0), "left")["sink"] == "simulation"
+
+
+def test_provider_error_is_shown_until_it_is_gone(status):
+    status.on_provider("camera_front", records.ProviderReport(error="GL lost"), 1.0)
+    assert node(status.snapshot(1.0), "camera_front")["error"] == "GL lost"
+    status.on_provider("camera_front", records.ProviderReport(), 2.0)
+    assert node(status.snapshot(2.0), "camera_front")["error"] == ""
+
+
+def test_link_in_bursts_has_the_right_rate_and_long_gaps():
+    link = Link()
+    for burst in range(12):
+        for _ in range(10):
+            link.frame(100.0 + burst * 0.15)
+    report = link.report(101.66)
+    assert report["hz"] > 60
+    assert report["gap_max"] == pytest.approx(0.15)
+
+
+TRACKED = records.TrackedPose(records.Pose((0.0, 1.0, 0.0)), 15)
+
+
+@pytest.mark.parametrize(
+    ("frame", "age", "states"),
+    [
+        (None, None, (Device.DISCONNECTED,) * 3),
+        (records.TeleopFrame(head=TRACKED), 5.0, (Device.DISCONNECTED,) * 3),
+        (
+            records.TeleopFrame(head=TRACKED, left=records.Controller(True, TRACKED), right=records.Controller(True)),
+            0.1,
+            (Device.CONNECTED, Device.CONNECTED, Device.DEGRADED),
+        ),
+        (records.TeleopFrame(), 0.1, (Device.DEGRADED, Device.DISCONNECTED, Device.DISCONNECTED)),
+    ],
+)
+def test_devices_are_reported_from_the_last_frame(frame, age, states):
+    rows = devices.reports(frame, age)
+    assert tuple(r.path for r in rows) == ("webxr/headset", "webxr/left_controller", "webxr/right_controller")
+    assert tuple(r.state for r in rows) == tuple(map(int, states))
+    assert all(r.error or r.state == Device.CONNECTED for r in rows)
