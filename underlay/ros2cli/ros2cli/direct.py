@@ -28,7 +28,7 @@ def add_spin_time(parser: argparse.ArgumentParser) -> None:
         "--spin-time",
         type=float,
         metavar="S",
-        help=f"time to wait for discovery [s]; default: until nothing new came for {_QUIET} s (nothing at all: {_ALONE} s), at most {_LONGEST} s",
+        help=f"wait so long for discovery [s]; default: until nothing new came for {_QUIET} s, at most {_LONGEST} s",
     )
     parser.add_argument("-s", "--use-sim-time", action="store_true", help="use /clock as the ROS time")
     parser.add_argument("--no-daemon", action="store_true", help="accepted; there is never a daemon")

@@ -66,9 +66,7 @@ def _hz(args: argparse.Namespace) -> None:
         rate.hear(time.monotonic())
 
     with direct_node(args, discover=False) as node:
-        if not types_of(node, topic) and not wait_for(
-            lambda: types_of(node, topic), 3.0 if args.spin_time is None else args.spin_time
-        ):
+        if not wait_for(lambda: types_of(node, topic), 3.0 if args.spin_time is None else args.spin_time):
             print(f"WARNING: topic [{topic}] does not appear to be published yet", flush=True)
         while not (types := types_of(node, topic)):
             time.sleep(0.1)
