@@ -17,6 +17,7 @@ from teleop_ik.solver import Bounds, Solution, Target, limit_step, sane, within,
 
 TAU = 2.0 * math.pi
 _ROLL_ITERATIONS = 12
+_NEAR_AXIS = 0.026  # [m], three times the lever of the roll
 
 
 class Geometry(NamedTuple):
@@ -145,12 +146,8 @@ class Analytic:
         """Return +1 (in front of the pan axis) and -1 (behind it), the one nearer to the seed's pan first."""
         px = target.position[0] - self.geometry.x
         py = target.position[1] - self.geometry.y
-        lateral, _ = _offsets(self.geometry, seed[4] - self.geometry.roll_zero)
-        d = self.geometry.lateral + lateral
-        r = math.sqrt(max(0.0, px * px + py * py - d * d))
-        pan = seed[0] + math.atan2(py, px)
-        front, behind = math.atan2(d, r) - pan, math.atan2(d, -r) - pan
-        side = 1.0 if math.cos(front) >= math.cos(behind) else -1.0
+        # the signed radius of the target in the plane of the seed
+        side = 1.0 if px * math.cos(seed[0]) - py * math.sin(seed[0]) >= 0.0 else -1.0
         return side, -side
 
     def _reach(self, target: Target, seed: Joints, lower: Joints, upper: Joints, side: float, exact_only: bool) -> _Pose | None:
@@ -161,7 +158,10 @@ class Analytic:
         rho2 = px * px + py * py
         azimuth = math.atan2(py, px)
         roll = seed[4]
-        # the roll moves the tool point sideways, which turns the plane, which changes the roll: contracts by 8 mm / radius
+        # the roll moves the tool point sideways, which turns the plane, which changes the roll: contracts by 8 mm / radius.
+        # Nearer to the pan axis that hunts, so the roll then only leans towards what attitude asks, frame by frame.
+        weight = min(1.0, rho2 / (_NEAR_AXIS * _NEAR_AXIS))
+        last = _ROLL_ITERATIONS - 1 if weight == 1.0 else 1
         for attempt in range(_ROLL_ITERATIONS):
             lateral, normal = _offsets(geometry, roll - geometry.roll_zero)
             d = geometry.lateral + lateral
@@ -175,9 +175,9 @@ class Analytic:
             co, si = math.cos(pan), -math.sin(pan)
             phi, level = _elevation_and_roll(target, co, si)
             wanted = clamp(nearest_turn(level + geometry.roll_zero, seed[4]), lower[4], upper[4])
-            if abs(wanted - roll) < 1e-10 or attempt == _ROLL_ITERATIONS - 1:
+            if abs(wanted - roll) < 1e-7 or attempt == last:
                 break  # position below is exact for the roll in use, converged or not
-            roll = wanted
+            roll += weight * (wanted - roll)
         # the target in the plane of the arm, and how far it lies beside it
         r = px * co + py * si
         beside = py * co - px * si - d
@@ -250,7 +250,7 @@ def _elevation_and_roll(target: Target, co: float, si: float) -> tuple[float, fl
         co: cosine of the azimuth of the arm's plane.
         si: its sine.
     """
-    a, b, c, d, e, f, g, h, i = without_yaw(target.rotation, co, si)
+    (a, b, c, d, e, f, g, h, i), _ = without_yaw(target.rotation, co, si)
     phi = math.atan2(i, c * co + f * si)
     cp, sp = math.cos(phi), math.sin(phi)
     # the tool's x and y along the plane's left, and along its upward normal to the approach

@@ -198,7 +198,7 @@ class Arm:
             key=key,
             previous=reference[:n],
             leashes=leash.lengths(reference[:n], seed, self.config.leash),
-            level=min(self.floor.height, floor.lowest(self.floor, posture)),
+            level=floor.settled(self.floor, -math.inf, solved.joints, self.solver.chain),
             grip=reference[n] if len(reference) > n else 0.0,
             trigger=trigger,
             taken=False,

@@ -51,15 +51,14 @@ class Differential:
         allowed = within(bounds, previous)
         posture = forward(self.chain, seed)
         lag = [p - s for p, s in zip(previous, seed)]
-        kept = _kept_attitude(target.rotation, posture, len(seed))
+        kept, swing = _kept_attitude(target.rotation, posture, len(seed))
         task = _Task(jacobian(posture), posture.axes, previous, allowed, dt)
-        excess = task.position(_less(_shortened(target.position, posture.position), task.columns, lag))
-        left = task.attitude(_less(rotation_between(kept, posture.rotation), posture.axes, lag))
+        excess = task.position(_less(_shortened(target.position, posture.position), task.free_columns, lag))
+        left = task.attitude(rotation_between(kept, posture.rotation), lag)
         joints = tuple(
             [min(max(p + by, low), high) for p, by, low, high in zip(previous, task.step, allowed.lower, allowed.upper)]
         )
-        given_up = 0.0 if kept is target.rotation else linear3.norm(rotation_between(target.rotation, kept))
-        return Solution(limit_step(previous, joints, allowed, dt), excess, math.hypot(left, given_up))
+        return Solution(limit_step(previous, joints, allowed, dt), excess, math.hypot(left, swing))
 
 
 class First(NamedTuple):
@@ -82,7 +81,6 @@ class _Task:
     """One solve in progress: the step so far, and the joints that may still move."""
 
     def __init__(self, columns: tuple[Vec3, ...], axes: tuple[Vec3, ...], previous: Joints, allowed: Bounds, dt: float) -> None:
-        self.columns = columns
         self.axes = axes
         self.free_columns = columns
         self.free_axes = axes
@@ -116,9 +114,9 @@ class _Task:
             self._block(blocker)
         return error
 
-    def attitude(self, turn: Vec3) -> float:
-        """Step towards an attitude error [rad] without moving the tool; return what remains of it."""
-        turn = _less(turn, self.axes, self.step)
+    def attitude(self, turn: Vec3, lag: list[float]) -> float:
+        """Step towards an attitude error [rad] of the seed without moving the tool; return what remains of it."""
+        turn = _less(turn, self.axes, [a + b for a, b in zip(lag, self.step)])
         low = [max(low, -pace) for low, pace in zip(self.low, self.pace)]
         high = [min(high, pace) for high, pace in zip(self.high, self.pace)]
         left = linear3.norm(turn)
@@ -137,6 +135,13 @@ class _Task:
 
     def _walk(self, by: list[float], low: list[float], high: list[float]) -> tuple[float, int]:
         """Add as much of ``by`` to the step as bounds allow; return that share, and the joint that ended it or -1."""
+        ahead = [done + more for done, more in zip(self.step, by)]
+        for place, least, most in zip(ahead, low, high):
+            if not least <= place <= most:
+                break
+        else:
+            self.step = ahead
+            return 1.0, -1
         share, blocker = 1.0, -1
         for i, (done, more, least, most) in enumerate(zip(self.step, by, low, high)):
             room = most - done if more > 0.0 else least - done
@@ -162,11 +167,11 @@ def _shortened(wanted: Vec3, position: Vec3) -> Vec3:
     return (k * x, k * y, k * z)
 
 
-def _kept_attitude(rotation: Mat, posture: Posture, joints: int) -> Mat:
-    """Return the attitude to go for: with fewer than six joints the approach is swung into the tool's own azimuth."""
+def _kept_attitude(rotation: Mat, posture: Posture, joints: int) -> tuple[Mat, float]:
+    """Return the attitude to go for, and the yaw given up [rad]: with fewer than six joints the tool's own azimuth is kept."""
     x, y = posture.rotation[2], posture.rotation[5]
     flat = math.sqrt(x * x + y * y)
-    return without_yaw(rotation, x / flat, y / flat) if joints < 6 and flat > 1e-9 else rotation
+    return without_yaw(rotation, x / flat, y / flat) if joints < 6 and flat > 1e-9 else (rotation, 0.0)
 
 
 def _less(task: Vec3, columns: tuple[Vec3, ...], joints: list[float]) -> Vec3:
@@ -185,8 +190,10 @@ def _position(columns: tuple[Vec3, ...], axes: tuple[Vec3, ...], error: Vec3, he
     scale = (square[0] + square[3] + square[5]) / 3.0
     if scale <= 1e-12:
         return None
-    least, middle = linear3.two_least(square)
     threshold = SINGULAR * scale
+    # the least eigenvalue is at least det / (trace / 2)², which costs less to know
+    well = 4.0 * linear3.determinant(square) >= 9.0 * threshold * scale * scale
+    least, middle = (threshold, threshold) if well else linear3.two_least(square)
     if least >= threshold:
         inverse = linear3.inverse(square)
         x, y, z = linear3.times(inverse, error)

@@ -10,7 +10,8 @@ from teleop_ik.kinematics import Chain, Joints, Posture, forward
 from teleop_ik.solver import Solution, Target
 
 PASSES = 12  # raising the target re-pitches the forearm, which takes back a little of the correction
-_CLOSE = 1e-5  # [m]
+_CLOSE = 1e-5  # [m], less than this below the floor is not below
+_BEHIND = 1e-4  # [m], how far a rising floor stays below an arm that started too low, so that rounding lifts nothing
 
 
 class Floor(NamedTuple):
@@ -63,7 +64,7 @@ def solve_above(floor: Floor, chain: Chain, target: Target, solve: Callable[[Tar
 
 
 def _raised(floor: Floor, target: Target, by: float) -> tuple[Target, bool]:
-    if by <= 0.0:
+    if by <= _CLOSE:
         return target, False
     (x, y, z), (ux, uy, uz) = target.position, floor.up
     return Target((x + by * ux, y + by * uy, z + by * uz), target.rotation), True
@@ -71,4 +72,4 @@ def _raised(floor: Floor, target: Target, by: float) -> tuple[Target, bool]:
 
 def settled(floor: Floor, before: float, joints: Joints, chain: Chain) -> float:
     """Return the level in force [m] after a step: an arm that started below the floor may not sink, and rises for good."""
-    return min(floor.height, max(before, lowest(floor, forward(chain, joints))))
+    return min(floor.height, max(before, lowest(floor, forward(chain, joints)) - _BEHIND))

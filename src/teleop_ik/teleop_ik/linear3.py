@@ -45,6 +45,12 @@ def times(m: Sym, v: Vec3) -> Vec3:
     return xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z
 
 
+def determinant(m: Sym) -> float:
+    """Return the determinant."""
+    xx, xy, xz, yy, yz, zz = m
+    return xx * (yy * zz - yz * yz) + xy * (xz * yz - xy * zz) + xz * (xy * yz - xz * yy)
+
+
 def inverse(m: Sym) -> Sym:
     """Return the inverse of a positive definite matrix, by its adjugate."""
     xx, xy, xz, yy, yz, zz = m

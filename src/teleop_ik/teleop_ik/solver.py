@@ -87,6 +87,11 @@ def sane(values: tuple[float, ...]) -> bool:
 
 def within(bounds: Bounds, previous: Joints) -> Bounds:
     """Return the allowed interval for the next command: hull(bounds, previous), so that it shrinks inwards only."""
+    for p, low, high in zip(previous, bounds.lower, bounds.upper):
+        if not low <= p <= high:
+            break
+    else:
+        return bounds
     return Bounds(
         tuple([p if p < low else low for p, low in zip(previous, bounds.lower)]),
         tuple([p if p > high else high for p, high in zip(previous, bounds.upper)]),
@@ -107,18 +112,21 @@ def limit_step(previous: Joints, joints: Joints, bounds: Bounds, dt: float) -> J
     return tuple([then + share * (now - then) for now, then in zip(joints, previous)])
 
 
-def without_yaw(rotation: Mat, cosine: float, sine: float) -> Mat:
-    """Return an attitude whose approach is swung about the vertical into the arm's plane, of azimuth (cosine, sine).
+def without_yaw(rotation: Mat, cosine: float, sine: float) -> tuple[Mat, float]:
+    """Swing an attitude's approach about the vertical into the arm's plane, of azimuth (cosine, sine).
 
     That keeps the elevation of the approach and the roll about it, and gives up its yaw, which an arm whose azimuth follows
     from position cannot choose. An approach more than 120° off counts as pointing back in the plane (an elevation past the
     vertical). Towards the vertical the azimuth of the approach loses its meaning (there yaw *is* roll), so from 60° to 80° of
     elevation the swing fades out; what then still leaves the plane is dropped by projection.
+
+    Returns:
+        the attitude, and the angle [rad] by which it was swung.
     """
     a, b, c, d, e, f, g, h, i = rotation
     flat = math.sqrt(c * c + f * f)
     if flat <= _YAW_NONE:
-        return rotation
+        return rotation, 0.0
     # the angle from the approach's azimuth to the wanted one
     swing = math.atan2(c * sine - f * cosine, c * cosine + f * sine)
     if abs(swing) > _POINTS_BACK:
@@ -128,7 +136,8 @@ def without_yaw(rotation: Mat, cosine: float, sine: float) -> Mat:
         swing *= share * share * (3.0 - 2.0 * share)
     co = math.cos(swing)
     si = math.sin(swing)
-    return (co * a - si * d, co * b - si * e, co * c - si * f, si * a + co * d, si * b + co * e, si * c + co * f, g, h, i)
+    swung = (co * a - si * d, co * b - si * e, co * c - si * f, si * a + co * d, si * b + co * e, si * c + co * f, g, h, i)
+    return swung, swing
 
 
 def rotation_between(wanted: Mat, current: Mat) -> Vec3:

@@ -19,6 +19,7 @@ def test_gram_and_inverse_agree_with_numpy():
     for columns, square in matrices():
         mine = linear3.gram(tuple(map(tuple, columns.T)))
         assert mine == pytest.approx(packed(square))
+        assert linear3.determinant(mine) == pytest.approx(numpy.linalg.det(square))
         assert linear3.inverse(mine) == pytest.approx(packed(numpy.linalg.inv(square)), rel=1e-6)
 
 

@@ -112,23 +112,24 @@ def yawed(yaw, pitch):
 
 
 def test_yaw_is_given_up_and_elevation_kept():
-    kept = without_yaw(yawed(0.9, 0.5), 1.0, 0.0)
+    kept, swing = without_yaw(yawed(0.9, 0.5), 1.0, 0.0)
+    assert swing == pytest.approx(-0.9)
     assert kept == pytest.approx(yawed(0.0, 0.5), abs=1e-12)
 
 
 def test_near_the_vertical_the_attitude_is_left_alone():
     steep = yawed(0.9, math.radians(-85))
-    assert without_yaw(steep, 1.0, 0.0) == steep
+    assert without_yaw(steep, 1.0, 0.0) == (steep, 0.0)
 
 
 def test_an_approach_pointing_back_stays_in_the_plane_behind():
     back = yawed(math.pi - 0.1, 0.3)
-    assert without_yaw(back, 1.0, 0.0) == pytest.approx(yawed(math.pi, 0.3), abs=1e-12)
+    assert without_yaw(back, 1.0, 0.0)[0] == pytest.approx(yawed(math.pi, 0.3), abs=1e-12)
 
 
 @given(yaw=st.floats(-2.0, 2.0), pitch=st.floats(-1.5, 1.5))
 def test_giving_up_yaw_is_continuous_in_elevation(yaw, pitch):
-    a, b = without_yaw(yawed(yaw, pitch), 1.0, 0.0), without_yaw(yawed(yaw, pitch + 1e-4), 1.0, 0.0)
+    (a, _), (b, _) = without_yaw(yawed(yaw, pitch), 1.0, 0.0), without_yaw(yawed(yaw, pitch + 1e-4), 1.0, 0.0)
     assert math.hypot(*rotation_between(a, b)) < 2e-3
 
 
