@@ -28,6 +28,8 @@ class SequentialReader:
         """Read nothing yet."""
         self._files: list[McapFile] = []
         self._order = ReadOrder()
+        self._messages: Iterator[_Message] = iter(())
+        self._next: _Message | None = None
 
     def open(self, storage_options: StorageOptions, converter_options: ConverterOptions | None = None) -> None:
         """Open a bag's directory, or one ``.mcap`` file (also of a recording that was killed).

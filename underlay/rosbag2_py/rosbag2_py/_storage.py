@@ -43,7 +43,9 @@ class McapFile:
         self.indexed = summary is not None and summary.statistics is not None and bool(summary.channels)
         if self.indexed:
             assert summary is not None
-            self._schemas, self._channels, self._statistics = summary.schemas, summary.channels, summary.statistics
+            assert summary.statistics is not None
+            self._schemas, self._channels = summary.schemas, summary.channels
+            self._statistics: Statistics = summary.statistics
         else:
             self._statistics = self._scan()
 

@@ -141,9 +141,8 @@ def test_published_message_arrives_whole(domain):
     with graph(domain) as node:
         heard = []
         node.create_subscription(JointState, "/wanted", heard.append, 10)
-        status, text = finish(
-            start("topic", "pub", "--once", "/wanted", "sensor_msgs/msg/JointState", "{header: auto, name: [x]}")
-        )
+        values = "{header: auto, name: [x]}"
+        status, text = finish(start("topic", "pub", "--once", "/wanted", "sensor_msgs/msg/JointState", values))
         end = time.monotonic() + 5.0
         while not heard and time.monotonic() < end:
             time.sleep(0.01)
