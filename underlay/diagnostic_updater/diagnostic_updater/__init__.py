@@ -8,8 +8,9 @@ from diagnostic_updater._frequency import FrequencyStatus, FrequencyStatusParam
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(name)
+    # only names of classes: test tools and the import system probe modules for others
+    if not name[:1].isupper():
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     raise NotImplementedError(f"diagnostic_updater '{name}': not in this subset; install ros-jazzy-diagnostic-updater")
 
 

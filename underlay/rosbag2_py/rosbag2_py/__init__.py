@@ -35,8 +35,9 @@ def get_registered_writers() -> set[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(name)
+    # only names of classes: test tools and the import system probe modules for others
+    if not name[:1].isupper():
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     raise NotImplementedError(f"rosbag2_py '{name}': not in the subset of this workspace; install the real ros-jazzy-rosbag2-py")
 
 

@@ -17,8 +17,9 @@ from tf2_ros.transform_listener import TransformListener
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(name)
+    # only names of classes: test tools and the import system probe modules for others
+    if not name[:1].isupper():
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     raise NotImplementedError(f"tf2_ros '{name}': not in the subset of this workspace; install the real ros-jazzy-tf2-ros-py")
 
 
