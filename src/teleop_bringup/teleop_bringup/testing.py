@@ -204,23 +204,32 @@ class Graph:
         """Return whether ``arm`` is in ``state``."""
         return bool(self.authority) and self.authority_of(arm).state == state
 
-    def start_session(self, provider: str = "external") -> None:
-        """CONNECT and START, as a person would."""
+    def start_session(self, provider: str = "external", timeout: float = 15.0) -> None:
+        """CONNECT and START as a person would: again while a node of a fresh graph is not heard yet."""
+        end = time.monotonic() + timeout
         for command in (Command.CONNECT, Command.START):
-            answer = self.node.call(SessionCommand, "/teleop/session/command", command=int(command), provider=provider)
-            if not answer.success:
-                raise AssertionError(f"session {command.name}: {answer.message}\n{self.log[-3000:]}")
+            while not (
+                answer := self.node.call(SessionCommand, "/teleop/session/command", command=int(command), provider=provider)
+            ).success:
+                if time.monotonic() > end:
+                    raise AssertionError(f"session {command.name}: {answer.message}\n{self.log[-3000:]}")
+                time.sleep(0.3)
         self.until(lambda: self.session and self.session[-1].state == Session.RUNNING, 5.0, "session RUNNING")
 
     def engage(self, operator: Operator, *arms: str) -> None:
-        """Close the grips of ``arms`` and wait until they drive."""
-        for arm in arms:
-            operator.set(arm, squeeze=0.0)
-        time.sleep(0.15)
-        for arm in arms:
-            operator.set(arm, squeeze=1.0)
-        for arm in arms:
-            self.until(lambda arm=arm: self.is_in(arm, Authority.DRIVING), 4.0, f"{arm} DRIVING")
+        """Close the grips of ``arms`` and wait until they drive; squeeze again where a starved machine left a gap."""
+        for attempt in range(3):
+            for arm in arms:
+                operator.set(arm, squeeze=0.0)
+            time.sleep(0.15)
+            for arm in arms:
+                operator.set(arm, squeeze=1.0)
+            try:
+                self.until(lambda: all(self.is_in(arm, Authority.DRIVING) for arm in arms), 2.5, f"{arms} DRIVING")
+                return
+            except TimeoutError:
+                if attempt == 2:
+                    raise
 
     def release(self, operator: Operator, *arms: str) -> None:
         """Open the grips of ``arms`` and wait until they idle."""
