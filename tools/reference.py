@@ -100,6 +100,27 @@ def _parameter(field: dataclasses.Field[Any]) -> str:
     return f"| `{field.name}` | `{default}` | {_cell(allowed_text(field.metadata))} | {_cell(field.metadata['description'])} |\n"
 
 
+def authority_page() -> str:
+    """Return docs/authority.md: the guard's table of states and events."""
+    from teleop_common.enums import Authority
+    from teleop_safety.authority import TABLE, Event
+
+    out = [
+        NOTE,
+        "# Authority: who may move an arm\n\nRows are states, columns events; * the grip must open before it engages again; ",
+    ]
+    out.append(
+        "empty: nothing happens.\n\n| | " + " | ".join(event.value for event in Event) + " |\n|---|" + "---|" * len(Event) + "\n"
+    )
+    for state in Authority:
+        cells = []
+        for event in Event:
+            move = TABLE.get((state, event))
+            cells.append("" if move is None else move.state.name + ("*" if move.must_open else ""))
+        out.append(f"| **{state.name}** | " + " | ".join(cells) + " |\n")
+    return "".join(out)
+
+
 def graph_page() -> str:
     """Return docs/graph.md from the graph as it runs with a scripted operator."""
     from domain_coordinator import domain_id
@@ -115,7 +136,7 @@ def graph_page() -> str:
         return NOTE + "# The graph, as it runs\n\n" + drawing.mermaid(connections, graph.arms)
 
 
-PAGES = {"interfaces.md": interface_page, "parameters.md": parameter_page}
+PAGES = {"interfaces.md": interface_page, "parameters.md": parameter_page, "authority.md": authority_page}
 
 
 def main() -> int:
