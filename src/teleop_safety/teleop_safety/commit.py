@@ -11,6 +11,8 @@ from teleop_safety.motion import MotionLimits
 from teleop_safety.settings import Settings
 from teleop_safety.state import ArmState, Joints, Target
 
+_HELD = 0.01  # share of a step below which it is a hold
+
 
 class Motion(NamedTuple):
     """One arm's part of a motion commit.
@@ -77,7 +79,8 @@ def _take(
         for i in range(limits.arm):
             step = proposed.position[i] - before[i]
             position[i] = min(max(before[i] + kept * step, low[i]), high[i])
-            if (1.0 - kept) * abs(step) > proposed.cut[i]:
+            # an arm that is held starts every step from rest, so that acceleration seems to cut more than what holds it
+            if step and (kept < _HELD or (1.0 - kept) * abs(step) > proposed.cut[i]):
                 reasons[i] = why
     given = move.target.reason
     state.reasons = tuple(int(own) or int(given[i]) for i, own in enumerate(reasons))

@@ -297,6 +297,8 @@ class Guard:
         for arm, state in self.arms.items():
             if state.reference is None:
                 continue
+            if arm not in moves:
+                state.dt = 0.0  # a repeat credits no motion
             if arm not in moves and (state.target is None or state.authority != Authority.DRIVING):
                 reason = reports.hold_reason(state, at.mono, shared.frame_at, self.settings)
                 commit.hold(state, at.mono, shared.frame_stamp)

@@ -103,7 +103,7 @@ def play(domain):
 
 
 def drive(player):
-    player.node.until(lambda: not player.authority[-1].arms[0].must_open, 3.0, "open grip seen")
+    player.node.until(lambda: player.authority[-1].arms[0].reason == "ready", 5.0, "ready")
     player.squeeze = 1.0
     player.node.until(lambda: player.state() == Authority.DRIVING, 5.0, "DRIVING")
 

@@ -177,7 +177,7 @@ class World:
 
     def hold_targets(self):
         """Targets that equal the references, as a retargeter gives them for a hand that does not move."""
-        return {arm: state.reference for arm, state in self.guard.arms.items()}
+        return {arm: state.reference for arm, state in self.guard.arms.items() if state.reference is not None}
 
     def drive(self, *sides):
         """Bring sides into DRIVING with still hands."""

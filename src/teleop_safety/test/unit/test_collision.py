@@ -90,18 +90,18 @@ def test_start_inside_the_margin_may_improve_but_not_worsen():
 
 
 def test_way_from_a_lagging_measurement_counts_as_well_as_the_commit():
-    guard = collision()
-    committed, measured = inward(-0.3), inward(0.0)
-    # left sits measured on the far side of right: the straight way to the commit leads through it
-    measured["left"] = moved(measured["left"], j0=1.2)
-    measured["right"] = moved(measured["right"], j0=0.6)
+    guard, stretched = collision(), (0.0, 0.4, -0.2, 0.3, 0.0486795, 0.0)
+    # right is stretched towards the left side; left was measured before it and is commanded behind it
+    right = moved(stretched, j0=-0.75)
+    committed = {"left": moved(stretched, j0=0.1), "right": right}
+    measured = {"left": moved(stretched, j0=1.8), "right": right}
+    ends = [min(true_distances(scene(), pose)) for pose in (committed, measured)]
+    way = min(min(true_distances(scene(), blend(measured, committed, s))) for s in np.linspace(0, 1, 40))
+    assert min(ends) > MARGIN
+    assert way < 0.0
     goal = {"left": moved(committed["left"], j0=-0.01)}
-    verdict = guard.judge(committed, goal, measured)
-    way = [min(true_distances(scene(), blend(measured, committed, s))) for s in np.linspace(0, 1, 20)]
-    if min(way) < min(MARGIN, min(true_distances(scene(), measured))) - 1e-3:
-        assert verdict.scale < 1.0
-    else:
-        assert verdict.scale == 1.0
+    assert guard.judge(committed, goal, measured).scale == 0.0
+    assert guard.judge(committed, goal, committed).scale == 1.0
 
 
 def test_arm_never_heard_of_holds_every_arm():

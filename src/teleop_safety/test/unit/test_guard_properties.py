@@ -1,0 +1,198 @@
+"""The envelope as a state machine: whatever is sent, in whatever order, these things never happen (design 4, issue)."""
+
+import math
+
+import pytest
+from guard_world import HOME, ROBOT, World, hand
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from teleop_common.enums import Authority as A
+from teleop_common.enums import Session
+from teleop_common.records import Controller, Header
+from teleop_safety.settings import Instant, Settings
+
+SIDES = st.sampled_from(("left", "right"))
+LIMITS = ROBOT.all_joints
+JOINTS = st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6).map(tuple)
+OFF = st.integers(-300_000_000, 300_000_000)
+ERRORS = st.sampled_from(("", "", "", "overload"))
+WILD = st.lists(st.floats(), max_size=7).map(tuple)
+QUICK = Settings(countdown=0.05, grace=0.05)
+
+
+class Envelope(RuleBasedStateMachine):
+    """Sends anything; checks every command as it comes."""
+
+    def __init__(self):
+        super().__init__()
+        self.world = World(settings=QUICK)
+        self.checked = {"left": 0, "right": 0}
+        self.last = {}
+        self.begun, self.credited = {}, {}
+
+    @initialize(start=JOINTS)
+    def begin(self, start):
+        self.world.goal = dict.fromkeys(self.world.arms, start)
+        self.world.measured = dict(self.world.goal)
+
+    # --- the ordinary
+    @rule(seconds=st.floats(0.0, 0.3), goal=JOINTS)
+    def play(self, seconds, goal):
+        self.world.run(seconds, lambda _world: {"left": goal, "right": goal})
+
+    @rule(side=SIDES, squeeze=st.sampled_from((0.0, 0.39, 0.5, 0.61, 1.0, math.nan, 2.0)), tracked=st.booleans())
+    def grip(self, side, squeeze, tracked):
+        self.world.hands[side] = hand(squeeze, tracked)
+
+    @rule(side=SIDES)
+    def unplug(self, side):
+        self.world.hands[side] = Controller()
+
+    @rule(side=SIDES, goal=JOINTS)
+    def drive(self, side, goal):
+        world = self.world
+        world.hands[side] = hand(0.0)
+        world.run(0.03)
+        world.hands[side] = hand(1.0)
+        world.run(0.1, World.hold_targets)
+        world.run(0.1, lambda _world: {side: goal})
+
+    # --- the late, the lost, the doubled
+    @rule(what=st.sampled_from(("session", "frames", "joints", "drivers")), alive=st.booleans())
+    def silence(self, what, alive):
+        self.world.alive[what] = alive
+
+    @rule(nanoseconds=st.integers(0, 400_000_000), ticks=st.integers(0, 3))
+    def wait(self, nanoseconds, ticks):
+        for _ in range(ticks + 1):
+            self.world.advance(nanoseconds // (ticks + 1))
+            self.world.tick()
+
+    @rule(hours=st.sampled_from((-1, 1)))
+    def set_clock(self, hours):
+        now = self.world.now
+        self.world.now = Instant(now.mono, now.ros + hours * 3_600_000_000_000)
+
+    @rule(
+        sequence=st.integers(0, 2**20),
+        connection=st.integers(0, 7),
+        off=st.integers(-300_000_000, 300_000_000),
+        again=st.booleans(),
+    )
+    def odd_frame(self, sequence, connection, off, again):
+        header = self.header(off)
+        for _ in range(1 + again):
+            self.world.frame(sequence=sequence, connection=connection, header=header, recentred=again)
+
+    @rule(
+        goal=JOINTS | WILD,
+        engage=st.none() | st.integers(0, 2**32 - 1),
+        ahead=st.integers(-3, 3),
+        off=st.integers(-300_000_000, 300_000_000),
+    )
+    def odd_target(self, goal, engage, ahead, off):
+        world = self.world
+        world.target(
+            {"left": goal, "right": goal}, engage=engage, frame_sequence=max(0, world.sequence + ahead), header=self.header(off)
+        )
+
+    @rule(side=SIDES, position=JOINTS | WILD)
+    def odd_joints(self, side, position):
+        self.world.joints(side, position=position)
+
+    @rule(
+        side=SIDES,
+        goal=JOINTS | WILD,
+        restart=st.booleans(),
+        torque=st.booleans(),
+        error=st.sampled_from(("", "", "", "overload")),
+    )
+    def odd_driver(self, side, goal, restart, torque, error):
+        world = self.world
+        world.instance[side] += restart
+        world.torque[side], world.error[side] = torque, error
+        world.driver(side, goal=goal)
+
+    @rule(epoch=st.integers(0, 3), state=st.sampled_from(tuple(Session)))
+    def odd_session(self, epoch, state):
+        self.world.epoch = epoch
+        self.world.session_state = state if epoch == 0 else Session.RUNNING
+        self.world.session()
+
+    # --- the e-stop
+    @rule()
+    def stop(self):
+        self.world.take(self.world.guard.stop(self.world.now, "test"))
+        assert {self.world.state(arm) for arm in self.world.arms} == {A.ESTOP}
+
+    @rule(confirmed=st.booleans())
+    def reset(self, confirmed):
+        world = self.world
+        world.guard.reset(world.now, 1.0)
+        if confirmed:
+            world.advance(1000)
+            for arm in world.arms:
+                world.estop[arm] = False
+                world.driver(arm)
+
+    def header(self, off):
+        return Header(self.world.now.ros - off)
+
+    # --- what never happens
+    @invariant()
+    def commands_keep_the_envelope(self):
+        for arm in self.world.arms:
+            for command in self.world.commands[arm][self.checked[arm] :]:
+                self.check(arm, command)
+            self.checked[arm] = len(self.world.commands[arm])
+
+    def check(self, arm, command):
+        assert all(map(math.isfinite, command.position))
+        assert 0.0 <= command.dt <= 0.025
+        before, fresh = self.last.get(arm), 9 in command.reason
+        if before is not None and not fresh:
+            for i, limit in enumerate(LIMITS):
+                low, high = min(limit.lower, before.position[i]), max(limit.upper, before.position[i])
+                assert low <= command.position[i] <= high
+                moved = abs(command.position[i] - before.position[i])
+                assert moved <= limit.velocity * min(command.dt, 0.025) + 1e-12
+                if command.authority != A.DRIVING:
+                    assert moved == 0.0
+        # however frames, ticks and stamps fall: no more motion than time
+        self.begun.setdefault(arm, command.commit_time_ns)
+        self.credited[arm] = self.credited.get(arm, 0.0) + command.dt
+        assert self.credited[arm] <= (command.commit_time_ns - self.begun[arm]) * 1e-9 + 1e-9
+        self.last[arm] = command
+
+    @invariant()
+    def an_open_untracked_or_stale_hand_never_drives(self):
+        world = self.world
+        for arm in world.arms:
+            state = world.guard.arms[arm]
+            if state.authority == A.DRIVING:
+                assert state.closed
+                assert state.tracked
+                assert not state.must_open
+                assert state.torque
+                assert not world.guard.shared.latched
+
+    @invariant()
+    def the_latch_holds_every_arm(self):
+        if self.world.guard.shared.latched:
+            assert {self.world.state(arm) for arm in self.world.arms} == {A.ESTOP}
+
+
+TestEnvelope = Envelope.TestCase
+TestEnvelope.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+
+
+@pytest.mark.parametrize("arms", [("left", "right"), ("right",)])
+def test_machine_world_can_drive_at_all(arms):
+    world = World(arms, settings=QUICK)
+    world.run(0.1)
+    world.hands["right"] = hand(1.0)
+    world.run(0.2, World.hold_targets)
+    world.run(0.3, lambda _world: {"right": (HOME[0] + 0.1, *HOME[1:])})
+    assert world.last("right").position[0] == pytest.approx(HOME[0] + 0.1, abs=1e-3)
