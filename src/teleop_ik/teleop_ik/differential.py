@@ -24,7 +24,7 @@ from teleop_ik.solver import Bounds, Solution, Target, limit_step, rotation_betw
 SINGULAR = 0.02  # a squared singular value below this share is treated as singular
 DAMPING = 0.02  # greatest damping of such a direction
 CURVED = 0.1  # least |h| relative to the square root of the scale at which the quadratic is worth solving
-ATTITUDE_DAMPING = 1e-4  # of the attitude task, whose columns are unit vectors before the projection
+ATTITUDE_DAMPING = 1e-5  # of the attitude task, whose columns are unit vectors before the projection
 NO_AUTHORITY = 1e-6  # squared size of the projected columns below which rounding is all that they hold
 LARGEST_STEP = 0.10  # [m], a longer way is walked in several frames: the linearisation holds no farther
 SHORT_OF_REACH = 5e-5  # [m], how far before full stretch to stop, so that the arm remembers which way it was bent
