@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 
 import numpy as np
 import pinocchio as pin
@@ -169,29 +170,40 @@ class CollisionFilter:
 
         return 1.0 if good(1.0) else _bisect(good)
 
+    def _some(self, q: Points, chosen: list[int]) -> list[float]:
+        """Return the distances of the ``chosen`` pairs at ``q`` [m]."""
+        fine = self.geometry == "hulls"
+        geometry, placed, results = (
+            (self._fine, self._hulls, self._refined) if fine else (self._coarse, self._placed, self._results)
+        )
+        pin.updateGeometryPlacements(self._model, self._data, geometry, placed, q)
+        for k in chosen:
+            pin.computeDistance(geometry, placed, k)
+        return [results[k].min_distance for k in chosen]
+
     def _largest(self, before: Points, after: Points, now: Points) -> tuple[float, tuple[str, ...]]:
         """Return the largest scale of the step for which the rule holds, and the pair that bounds it."""
-        count, margin = self._space.floor, self._margin
-        cap = [margin] * count
-        at_start = self._distances(before, cap)
-        at_now = self._distances(now, cap)
-        on_commit = [min(margin, d) - TOLERANCE for d in at_start[:count]]
-        on_way = [min(bound, d - TOLERANCE) for bound, d in zip(on_commit, at_now)]
+        margin = self._margin
+        # how far any scale of the step, and the way to it, lead from its start and from the measurement
+        step, way = self._motion(before, after), np.maximum(self._motion(now, before), self._motion(now, after))
+        need_start, need_now = (step + margin).tolist(), (way + margin).tolist()
+        at_start, at_now = self._distances(before, need_start), self._distances(now, need_now)
+        risk = [k for k, d in enumerate(need_start) if at_start[k] < d or at_now[k] < need_now[k]]
+        on_commit = [min(margin, at_start[k]) - TOLERANCE for k in risk]
+        on_way = [min(bound, at_now[k] - TOLERANCE) for bound, k in zip(on_commit, risk)]
         blocking = -1
 
         def good(scale: float) -> bool:
             nonlocal blocking
             q = before + scale * (after - before)
-            worst = _worst(self._distances(q, cap), on_commit)
-            if worst < 0:
-                samples = min(_SAMPLES, math.ceil(float(self._motion(now, q).max()) / _SPACING))
-                for i in range(1, samples):
-                    share = i / samples
-                    worst = _worst(self._distances(now + share * (q - now), cap), on_way)
-                    if worst >= 0:
-                        break
+            worst = _worst(self._some(q, risk), on_commit)
+            samples = min(_SAMPLES, math.ceil(float(self._motion(now, q)[risk].max(initial=0.0)) / _SPACING))
+            for i in range(1, samples):
+                if worst >= 0:
+                    break
+                worst = _worst(self._some(now + i / samples * (q - now), risk), on_way)
             if worst >= 0:
-                blocking = worst
+                blocking = risk[worst]
             return worst < 0
 
         if good(1.0):
@@ -210,12 +222,12 @@ def _worst(distances: list[float], bounds: list[float]) -> int:
     return worst
 
 
-def _bisect(good: object) -> float:
+def _bisect(good: Callable[[float], bool]) -> float:
     """Return the largest share in [0, 1) found good by halving; 0, a hold, is always allowed."""
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        if good(middle):  # type: ignore[operator]
+        if good(middle):
             low = middle
         else:
             high = middle

@@ -1,0 +1,172 @@
+"""The guard's check of a step beside its parts and beside MuJoCo, on one path of two arms that meet and part again.
+
+Both arms swing towards each other and back at 90 Hz, measured joints lagging by 60 ms, so that most steps are far from
+contact and some are held at the margin. Everybody judges the same configurations:
+
+- ``ours/hulls``, ``ours/capsules``: the filter's verdict on a step, measured to committed and the commit;
+- ``ours/commit``: the whole of it, from a targets message to commands and authority, both arms, hulls;
+- ``static/capsules``, ``static/hulls``: distances of every pair at one configuration, no rule;
+- ``mujoco/hulls``: ``mj_geomDistance`` of the same hulls and pairs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+
+from teleop_common import cell, limits
+from teleop_common.enums import Authority, PoseFlags, Session
+from teleop_common.records import (
+    Controller,
+    DriverState,
+    Header,
+    JointState,
+    JointTarget,
+    JointTargets,
+    Pose,
+    SessionState,
+    TeleopFrame,
+    TrackedPose,
+)
+from teleop_safety import shapes, space
+from teleop_safety.collision import CollisionFilter
+from teleop_safety.guard import Guard
+from teleop_safety.settings import Instant, Settings
+from teleop_safety.space import Space
+
+ROOT = Path(__file__).resolve().parents[1]
+ARMS = ("left", "right")
+FRAMES = 1800
+FRAME = 11_111_111
+LAG = 5  # frames by which measured joints follow the commit
+MARGIN, FLOOR = 0.015, 0.001
+
+
+def swing(k: int) -> dict[str, tuple[float, ...]]:
+    """Return the joints of both arms at frame ``k`` [rad]: reaching forwards, meeting about once in 6 s."""
+    t = k / 90.0
+    pan = 0.28 * (1.0 - math.cos(t))
+    lift, elbow, flex = 0.2 + 0.2 * math.sin(0.7 * t), 0.1 * math.sin(1.3 * t), 0.3 + 0.2 * math.sin(0.9 * t)
+    reach = (lift, elbow, flex, 0.0486795 + 0.5 * math.sin(1.1 * t), 0.3)
+    return {"left": (pan, *reach), "right": (-pan, *reach)}
+
+
+def percentiles(seconds: list[float], pairs: int) -> dict[str, float]:
+    """Return the figures of one contender."""
+    p50, p99 = np.percentile(np.array(seconds) * 1e6, [50, 99])
+    return {"p50_us": round(float(p50), 1), "p99_us": round(float(p99), 1), "pairs": pairs}
+
+
+def timed(call: Callable[[int], Any], frames: range = range(LAG + 1, FRAMES)) -> list[float]:
+    """Return how long each call took [s]."""
+    seconds = []
+    for k in frames:
+        begun = time.perf_counter()
+        call(k)
+        seconds.append(time.perf_counter() - begun)
+    return seconds
+
+
+def of_mujoco(scene: Space) -> Callable[[int], None]:
+    """Return the call that measures every pair with MuJoCo, its bodies placed by Pinocchio."""
+    spec = mujoco.MjSpec()
+    for i, body in enumerate(scene.bodies[: len(scene.fine.geometryObjects)]):
+        mesh = spec.add_mesh(name=body.name, uservert=body.hull.flatten().tolist())
+        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+        spec.worldbody.add_body(name=f"body{i}", mocap=True).add_geom(
+            name=body.name, type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh.name, contype=0, conaffinity=0
+        )
+    model = spec.compile()
+    data, own, placed = mujoco.MjData(model), scene.model.createData(), scene.fine.createData()
+    ids = [(model.geom(scene.bodies[a].name).id, model.geom(scene.bodies[b].name).id) for a, b in scene.pairs[: scene.floor]]
+    quaternion = np.empty(4)
+
+    def call(k: int) -> None:
+        pose = swing(k)
+        pin.updateGeometryPlacements(scene.model, own, scene.fine, placed, np.array([*pose["left"], *pose["right"]]))
+        for i, place in enumerate(placed.oMg):
+            mujoco.mju_mat2Quat(quaternion, place.rotation.flatten())
+            data.mocap_pos[i], data.mocap_quat[i] = place.translation, quaternion
+        mujoco.mj_kinematics(model, data)
+        for a, b in ids:
+            mujoco.mj_geomDistance(model, data, a, b, 1.0, None)
+
+    return call
+
+
+def static(scene: Space, coarse: bool) -> Callable[[int], None]:
+    """Return the call that measures every pair once with Pinocchio and coal."""
+    geometry = scene.coarse if coarse else scene.fine
+    own, placed = scene.model.createData(), geometry.createData()
+    results = list(placed.distanceResults)[: scene.floor]
+
+    def call(k: int) -> None:
+        pose = swing(k)
+        pin.computeDistances(scene.model, own, geometry, placed, np.array([*pose["left"], *pose["right"]]))
+        min(result.min_distance for result in results)
+
+    return call
+
+
+def commits(guard: Guard, names: dict[str, tuple[str, ...]]) -> list[float]:
+    """Drive both arms along the path through the whole core and return the time of each targets call [s]."""
+    at, epoch = Instant(10**12, 10**18), 1
+    tracked = TrackedPose(Pose(), int(PoseFlags.ALL))
+    measured = [swing(0)] * LAG
+    seconds = []
+    for sequence, k in enumerate(range(-120, FRAMES), 1):
+        at = Instant(at.mono + FRAME, at.ros + FRAME)
+        header = Header(at.ros)
+        for arm in ARMS:
+            guard.on_joint_state(at, arm, JointState(header, names[arm], measured[0][arm], (1.0,) * len(names[arm])))
+            if k % 9 == 0:
+                goal = guard.arms[arm].reference or swing(0)[arm]
+                guard.on_driver_state(at, arm, DriverState(header, 1, names[arm], True, goal=goal))
+        guard.on_session(at, SessionState(header, int(Session.RUNNING), "bench", epoch=epoch, arm=ARMS, hand=ARMS))
+        hand = Controller(True, tracked, tracked, squeeze=1.0 if k > -110 else 0.0)
+        guard.on_frame(at, TeleopFrame(header, "bench", 1, sequence, head=tracked, left=hand, right=hand))
+        pose = swing(max(k, 0))
+        arms = tuple(
+            JointTarget(arm, "operator", guard.arms[arm].engage, (0,) * len(names[arm]), names[arm], pose[arm]) for arm in ARMS
+        )
+        targets = JointTargets(header, at.ros, 1, sequence, 0, epoch, arms=arms)
+        begun = time.perf_counter()
+        guard.on_targets(at, targets)
+        if k >= 0:
+            seconds.append(time.perf_counter() - begun)
+        if k >= 0 and any(state.authority != Authority.DRIVING for state in guard.arms.values()):
+            raise RuntimeError(f"frame {k}: the bench must drive both arms, found {[s.reason for s in guard.arms.values()]}")
+        measured = [*measured[1:], {arm: state.reference or pose[arm] for arm, state in guard.arms.items()}]
+    return seconds
+
+
+def run() -> dict[str, Any]:
+    """Return the figures of each contender."""
+    robot, room = limits.load(ROOT / "config/limits/so101.yaml"), cell.load(ROOT / "config/cell.yaml")
+    scene = space.build(ARMS, robot, room, shapes.load(robot))
+    pairs, result = scene.floor, {}
+    for geometry in ("hulls", "capsules"):
+        judge = CollisionFilter(ARMS, scene, MARGIN, FLOOR, len(robot.joints), geometry).judge
+        seconds = timed(lambda k, judge=judge: judge(swing(k - 1), swing(k), swing(k - LAG)))
+        result[f"ours/{geometry}"] = percentiles(seconds, pairs)
+    envelope = CollisionFilter(ARMS, scene, MARGIN, FLOOR, len(robot.joints))
+    guard = Guard(ARMS, robot, Settings(leash=robot.leash_simulation), envelope, dict.fromkeys(ARMS, 1))
+    result["ours/commit"] = percentiles(commits(guard, {arm: robot.arm_names(arm) for arm in ARMS}), pairs)
+    result["static/capsules"] = percentiles(timed(static(scene, coarse=True)), pairs)
+    result["static/hulls"] = percentiles(timed(static(scene, coarse=False)), pairs)
+    result["mujoco/hulls"] = percentiles(timed(of_mujoco(scene)), pairs)
+    return result
+
+
+if __name__ == "__main__":
+    json.dump({"guard": run()}, sys.stdout, indent=1)
+    print()
