@@ -157,7 +157,7 @@ class Analytic:
         py = target.position[1] - geometry.y
         rho2 = px * px + py * py
         azimuth = math.atan2(py, px)
-        roll = seed[4]
+        roll = clamp(seed[4], lower[4], upper[4])
         # the roll moves the tool point sideways, which turns the plane, which changes the roll: contracts by 8 mm / radius.
         # Nearer to the pan axis that hunts, so the roll then only leans towards what attitude asks, frame by frame.
         weight = min(1.0, rho2 / (_NEAR_AXIS * _NEAR_AXIS))

@@ -12,7 +12,7 @@ from teleop_common.spatial import compose, quat_conjugate, quat_normalized, quat
 from teleop_ik import floor, gripper, leash
 from teleop_ik.anchor import Anchor, Mapping, tool_target
 from teleop_ik.kinematics import Joints, forward, mat_from_quat
-from teleop_ik.solver import Bounds, Solver, Target
+from teleop_ik.solver import Bounds, Solver, Target, limit_step, sane
 
 UNREACHABLE = 1e-3  # [m], excess above which the operator is told
 ABSORB = 1e-4  # [m], excess above which it is forgiven
@@ -119,7 +119,7 @@ class ArmInput(NamedTuple):
 
 
 def ordered(names: tuple[str, ...], given: tuple[str, ...], values: tuple[float, ...]) -> Joints | None:
-    """Return ``values`` of joints ``given`` in the order of ``names``; None when one is missing or not finite."""
+    """Return ``values`` of joints ``given`` in the order of ``names``; None when one is missing or absurd."""
     if len(values) < len(given):
         return None
     if given != names:
@@ -127,7 +127,7 @@ def ordered(names: tuple[str, ...], given: tuple[str, ...], values: tuple[float,
         if any(name not in table for name in names):
             return None
         values = tuple([table[name] for name in names])
-    return tuple(values[: len(names)]) if all(map(math.isfinite, values)) else None
+    return tuple(values[: len(names)]) if sane(values) else None
 
 
 def tracked_hand(hand: Controller | None, which: str, world_from_tracking: Pose) -> Pose | None:
@@ -169,6 +169,8 @@ class Arm:
         if measured is None:
             status = TargetStatus.NO_FEEDBACK if given.feedback is None else TargetStatus.BAD_INPUT
             return state._replace(anchor=None), self._held(given, reference, status)
+        if not sane((given.yaw, given.scale)):
+            return state._replace(anchor=None), self._held(given, reference, TargetStatus.BAD_INPUT)
         engaged = authority.state in ENGAGED
         hand = tracked_hand(given.hand, self.config.pose, given.world_from_tracking) if engaged else None
         if hand is None or given.heading is None:
@@ -189,8 +191,9 @@ class Arm:
         fresh = given.age <= self.config.stale
         seed = measured[:n] if fresh else reference[:n]
         posture = forward(self.solver.chain, seed)
-        # the interval includes the seed, so that a joint outside its limits keeps its place
-        solved = self.solver.solve(Target(posture.position, posture.rotation), seed, seed, self.bounds, math.inf)
+        # bounds that do not bind: a joint at or outside its limits keeps its place
+        wide = Bounds(tuple([q - 0.1 for q in seed]), tuple([q + 0.1 for q in seed]), self.bounds.velocity)
+        solved = self.solver.solve(Target(posture.position, posture.rotation), seed, seed, wide, math.inf)
         offset = tuple([r - q for r, q in zip(reference, solved.joints)])
         trigger = self._asked(given)
         state = ArmState(
@@ -234,7 +237,9 @@ class Arm:
         leashes = state.leashes
         if fresh:
             leashes = leash.shortened(leashes, state.previous, measured, self.config.leash)
+            # drawn towards the arm no faster than joints may move, so that a wrong measurement is no jump
             short = leash.clamped(joints, measured, leashes)
+            short = limit_step(state.previous, short, self.bounds, given.dt) if short != joints else joints
             if short != joints:
                 reason = [int(Reason.LEASH) if a != b else r for a, b, r in zip(short, joints, reason)]
                 joints = short

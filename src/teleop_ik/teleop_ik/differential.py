@@ -18,13 +18,13 @@ from typing import NamedTuple
 from teleop_common.records import ORIGIN, Vec3
 from teleop_ik import linear3
 from teleop_ik.kinematics import Chain, Joints, Mat, Posture, forward, jacobian
-from teleop_ik.solver import Bounds, Solution, Target, limit_step, rotation_between, sane, within, without_yaw
+from teleop_ik.solver import Bounds, Solution, Target, limit_step, rotation_between, sane, within, without_yaw, yaw_share
 
 # the first three relative to the mean diagonal of J·Jᵀ, the Jacobian's own scale
 SINGULAR = 0.02  # a squared singular value below this share is treated as singular
 DAMPING = 0.02  # greatest damping of such a direction
 CURVED = 0.1  # least |h| relative to the square root of the scale at which the quadratic is worth solving
-ATTITUDE_DAMPING = 1e-5  # of the attitude task, whose columns are unit vectors before the projection
+ATTITUDE_DAMPING = 1e-4  # of the attitude task, whose columns are unit vectors before the projection
 NO_AUTHORITY = 1e-6  # squared size of the projected columns below which rounding is all that they hold
 LARGEST_STEP = 0.10  # [m], a longer way is walked in several frames: the linearisation holds no farther
 SHORT_OF_REACH = 5e-5  # [m], how far before full stretch to stop, so that the arm remembers which way it was bent
@@ -51,8 +51,8 @@ class Differential:
         allowed = within(bounds, previous)
         posture = forward(self.chain, seed)
         lag = [p - s for p, s in zip(previous, seed)]
-        kept, swing = _kept_attitude(target.rotation, posture, len(seed))
-        task = _Task(jacobian(posture), posture.axes, previous, allowed, dt)
+        kept, swing, turns = _kept_attitude(target.rotation, posture)
+        task = _Task(jacobian(posture), turns, posture.axes, previous, allowed, dt)
         excess = task.position(_less(_shortened(target.position, posture.position), task.free_columns, lag))
         left = task.attitude(rotation_between(kept, posture.rotation), lag)
         joints = tuple(
@@ -80,10 +80,19 @@ class First(NamedTuple):
 class _Task:
     """One solve in progress: the step so far, and the joints that may still move."""
 
-    def __init__(self, columns: tuple[Vec3, ...], axes: tuple[Vec3, ...], previous: Joints, allowed: Bounds, dt: float) -> None:
+    def __init__(
+        self,
+        columns: tuple[Vec3, ...],
+        turns: tuple[Vec3, ...],
+        axes: tuple[Vec3, ...],
+        previous: Joints,
+        allowed: Bounds,
+        dt: float,
+    ) -> None:
         self.axes = axes
+        self.turns = turns
         self.free_columns = columns
-        self.free_axes = axes
+        self.free_turns = turns
         self.step = [0.0] * len(columns)
         self.blocked = False
         self.reach = math.inf
@@ -116,7 +125,7 @@ class _Task:
 
     def attitude(self, turn: Vec3, lag: list[float]) -> float:
         """Step towards an attitude error [rad] of the seed without moving the tool; return what remains of it."""
-        turn = _less(turn, self.axes, [a + b for a, b in zip(lag, self.step)])
+        turn = _less(turn, self.turns, [a + b for a, b in zip(lag, self.step)])
         low = [max(low, -pace) for low, pace in zip(self.low, self.pace)]
         high = [min(high, pace) for high, pace in zip(self.high, self.pace)]
         left = linear3.norm(turn)
@@ -125,11 +134,11 @@ class _Task:
                 square = linear3.gram(self.free_columns)
                 scale = square[0] + square[3] + square[5]
                 self.inverse = linear3.inverse(linear3.plus_diagonal(square, max(1e-8 * scale, 1e-12)))
-            second, left = _attitude(self.free_columns, self.free_axes, self.inverse, self.reach, turn)
+            second, left = _attitude(self.free_columns, self.free_turns, self.inverse, self.reach, turn)
             share, blocker = self._walk(second, low, high)
             if blocker < 0:
                 break
-            turn = _less(turn, self.axes, [share * by for by in second])
+            turn = _less(turn, self.turns, [share * by for by in second])
             self._block(blocker)
         return left
 
@@ -152,7 +161,7 @@ class _Task:
 
     def _block(self, joint: int) -> None:
         self.free_columns = tuple([ORIGIN if i == joint else c for i, c in enumerate(self.free_columns)])
-        self.free_axes = tuple([ORIGIN if i == joint else c for i, c in enumerate(self.free_axes)])
+        self.free_turns = tuple([ORIGIN if i == joint else c for i, c in enumerate(self.free_turns)])
         self.inverse = None
         self.blocked = True
 
@@ -167,11 +176,25 @@ def _shortened(wanted: Vec3, position: Vec3) -> Vec3:
     return (k * x, k * y, k * z)
 
 
-def _kept_attitude(rotation: Mat, posture: Posture, joints: int) -> tuple[Mat, float]:
-    """Return the attitude to go for, and the yaw given up [rad]: with fewer than six joints the tool's own azimuth is kept."""
-    x, y = posture.rotation[2], posture.rotation[5]
-    flat = math.sqrt(x * x + y * y)
-    return without_yaw(rotation, x / flat, y / flat) if joints < 6 and flat > 1e-9 else (rotation, 0.0)
+def _kept_attitude(rotation: Mat, posture: Posture) -> tuple[Mat, float, tuple[Vec3, ...]]:
+    """Return the attitude to go for, the yaw given up [rad], and how each joint turns the tool against that attitude.
+
+    With fewer than six joints the approach is swung into the tool's own azimuth, and follows it: a joint that turns the tool
+    about the vertical takes the wanted attitude along, as far as yaw is given up.
+    """
+    x, y, z = posture.rotation[2], posture.rotation[5], posture.rotation[8]
+    flat2 = x * x + y * y
+    if len(posture.axes) >= 6 or flat2 < 1e-18:
+        return rotation, 0.0, posture.axes
+    flat = math.sqrt(flat2)
+    kept, swing = without_yaw(rotation, x / flat, y / flat)
+    share = yaw_share(rotation)
+    if share == 0.0:
+        return kept, swing, posture.axes
+    k = share / flat2
+    # rate of the azimuth of an approach a turned about axis w: (w_z − (w·a)·a_z) / |a flat|²
+    turns = tuple([(u, v, w - k * (w - (u * x + v * y + w * z) * z)) for u, v, w in posture.axes])
+    return kept, swing, turns
 
 
 def _less(task: Vec3, columns: tuple[Vec3, ...], joints: list[float]) -> Vec3:

@@ -112,6 +112,15 @@ def limit_step(previous: Joints, joints: Joints, bounds: Bounds, dt: float) -> J
     return tuple([then + share * (now - then) for now, then in zip(joints, previous)])
 
 
+def yaw_share(rotation: Mat) -> float:
+    """Return how far the yaw of an attitude's approach is given up: 1 up to 60° of elevation, 0 from 80°."""
+    flat = math.sqrt(rotation[2] * rotation[2] + rotation[5] * rotation[5])
+    if flat >= _YAW_FULL:
+        return 1.0
+    share = max(0.0, (flat - _YAW_NONE) / (_YAW_FULL - _YAW_NONE))
+    return share * share * (3.0 - 2.0 * share)
+
+
 def without_yaw(rotation: Mat, cosine: float, sine: float) -> tuple[Mat, float]:
     """Swing an attitude's approach about the vertical into the arm's plane, of azimuth (cosine, sine).
 
@@ -131,9 +140,7 @@ def without_yaw(rotation: Mat, cosine: float, sine: float) -> tuple[Mat, float]:
     swing = math.atan2(c * sine - f * cosine, c * cosine + f * sine)
     if abs(swing) > _POINTS_BACK:
         swing -= math.copysign(math.pi, swing)
-    if flat < _YAW_FULL:
-        share = (flat - _YAW_NONE) / (_YAW_FULL - _YAW_NONE)
-        swing *= share * share * (3.0 - 2.0 * share)
+    swing *= yaw_share(rotation)
     co = math.cos(swing)
     si = math.sin(swing)
     swung = (co * a - si * d, co * b - si * e, co * c - si * f, si * a + co * d, si * b + co * e, si * c + co * f, g, h, i)
