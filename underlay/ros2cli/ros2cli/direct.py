@@ -70,7 +70,9 @@ def settle(node: Node, spin_time: float | None) -> None:
         if now != seen:
             seen, since = now, time.monotonic()
         quiet, total = time.monotonic() - since, time.monotonic() - start
-        if total > _LONGEST or quiet > (_QUIET if len(now[0]) > 1 else _ALONE):
+        # nodes of other commands, hidden ones, say nothing of the graph that a person asks for
+        somebody = any(not hidden(name) for name, _ in now[0])
+        if total > _LONGEST or quiet > (_QUIET if somebody else _ALONE):
             return
         time.sleep(0.05)
 
@@ -114,6 +116,18 @@ def node_names(node: Node, *, include_hidden: bool = False) -> list[str]:
     """Return the full names of the nodes, sorted, one entry a node."""
     names = [f"{space.rstrip('/')}/{name}" for name, space in node.get_node_names_and_namespaces()]
     return sorted(name for name in names if include_hidden or not hidden(name))
+
+
+def wait_for_node(node: Node, name: str, spin_time: float | None) -> str:
+    """Return the full name of the node called ``name`` once it is there.
+
+    Raises:
+        LookupError: it didn't come in time.
+    """
+    full = full_node_name(name)
+    if not wait_for(lambda: full in node_names(node, include_hidden=True), spin_time):
+        raise LookupError(f"node '{full}': not found; `ros2 node list` names the nodes there are")
+    return full
 
 
 def names_and_types(items: list[tuple[str, list[str]]], args: argparse.Namespace, include_hidden: bool) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 
 from rclpy.action import get_action_client_names_and_types_by_node, get_action_server_names_and_types_by_node
 
-from ros2cli.direct import add_spin_time, direct_node, full_node_name, hidden, node_names, wait_for
+from ros2cli.direct import add_spin_time, direct_node, hidden, node_names, settle, wait_for_node
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +38,9 @@ def _list(args: argparse.Namespace) -> None:
 
 
 def _info(args: argparse.Namespace) -> int:
-    wanted = full_node_name(args.node_name)
-    with direct_node(args) as node:
-        if not wait_for(lambda: wanted in node_names(node, include_hidden=True), 0.0):
-            raise LookupError(f"node '{wanted}': not found; `ros2 node list` names the nodes there are")
+    with direct_node(args, discover=False) as node:
+        wanted = wait_for_node(node, args.node_name, args.spin_time)
+        settle(node, args.spin_time)
         space, _, name = wanted.rpartition("/")
         space = space or "/"
         parts = {

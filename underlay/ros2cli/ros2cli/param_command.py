@@ -12,7 +12,7 @@ from rclpy.node import Node
 from rclpy.parameter import get_parameter_value, parameter_value_to_python
 from rclpy.parameter_client import AsyncParameterClient
 
-from ros2cli.direct import add_spin_time, direct_node, full_node_name, node_names, spin
+from ros2cli.direct import add_spin_time, direct_node, node_names, spin, wait_for_node
 
 _TITLES = {
     ParameterType.PARAMETER_BOOL: "Boolean value is:",
@@ -65,20 +65,13 @@ def _call(node: Node, name: str, method: str, *args: Any) -> Any:
     return future.result()
 
 
-def _existing(node: Node, name: str) -> str:
-    full = full_node_name(name)
-    if full not in node_names(node, include_hidden=True):
-        raise LookupError(f"node '{full}': not found; `ros2 node list` names the nodes there are")
-    return full
-
-
 def _names(node: Node, name: str) -> list[str]:
     return sorted(_call(node, name, "list_parameters").result.names)
 
 
 def _list(args: argparse.Namespace) -> None:
-    with direct_node(args) as node:
-        names = [_existing(node, args.node_name)] if args.node_name else sorted(set(node_names(node)))
+    with direct_node(args, discover=not args.node_name) as node:
+        names = [wait_for_node(node, args.node_name, args.spin_time)] if args.node_name else sorted(set(node_names(node)))
         for name in names:
             try:
                 parameters = _names(node, name)
@@ -97,8 +90,8 @@ def _list(args: argparse.Namespace) -> None:
 
 
 def _get(args: argparse.Namespace) -> None:
-    with direct_node(args) as node:
-        name = _existing(node, args.node_name)
+    with direct_node(args, discover=False) as node:
+        name = wait_for_node(node, args.node_name, args.spin_time)
         value = _call(node, name, "get_parameters", [args.parameter_name]).values
     if not value or value[0].type == ParameterType.PARAMETER_NOT_SET:
         raise LookupError(f"parameter '{args.parameter_name}': not set on node '{name}'")
@@ -108,8 +101,8 @@ def _get(args: argparse.Namespace) -> None:
 
 def _set(args: argparse.Namespace) -> int:
     parameter = Parameter(name=args.parameter_name, value=get_parameter_value(string_value=args.value))
-    with direct_node(args) as node:
-        result = _call(node, _existing(node, args.node_name), "set_parameters", [parameter]).results[0]
+    with direct_node(args, discover=False) as node:
+        result = _call(node, wait_for_node(node, args.node_name, args.spin_time), "set_parameters", [parameter]).results[0]
     if result.successful:
         print("Set parameter successful" + (f": {result.reason}" if result.reason else ""))
         return 0
@@ -118,8 +111,8 @@ def _set(args: argparse.Namespace) -> int:
 
 
 def _dump(args: argparse.Namespace) -> None:
-    with direct_node(args) as node:
-        name = _existing(node, args.node_name)
+    with direct_node(args, discover=False) as node:
+        name = wait_for_node(node, args.node_name, args.spin_time)
         names = _names(node, name)
         values = _call(node, name, "get_parameters", names).values
     tree: dict[str, Any] = {}
