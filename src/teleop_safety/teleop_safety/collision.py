@@ -29,7 +29,7 @@ TOLERANCE = 1e-6  # [m]
 _HALVINGS = 10
 _SPACING = 0.01  # of samples between measured and committed, as motion of the fastest point [m]
 _SAMPLES = 8
-_SHOWN = 0.15  # pairs nearer than this are shown with the hulls' distance [m]
+_SHOWN = 0.1  # pairs nearer than this are shown with the hulls' distance [m]
 
 
 class CollisionFilter:

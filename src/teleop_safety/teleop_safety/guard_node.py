@@ -74,7 +74,8 @@ class GuardNode(TeleopNode):
             self, records.SessionState, "/teleop/session/state", lambda m: self.send(core.on_session(self.at(), m)), qos.LATCHED
         )
         for arm in params.arms:
-            subscribe(self, records.DriverState, f"/{arm}/driver_state", partial(self._on_driver, arm), qos.NEWEST)
+            # reliable: at 10 Hz a single lost sample would look like a silent driver
+            subscribe(self, records.DriverState, f"/{arm}/driver_state", partial(self._on_driver, arm), qos.COMMAND)
             subscribe(self, records.JointState, f"/{arm}/joint_states", partial(self._on_joints, arm), qos.NEWEST)
         subscribe(self, records.TeleopFrame, "/teleop/frame", lambda m: self.send(core.on_frame(self.at(), m)), qos.STREAM)
         subscribe(

@@ -4,12 +4,13 @@ import pytest
 from guard_space import links
 from guard_world import ROBOT
 
-from teleop_common import limits
+from teleop_common import cell, limits
 from teleop_common.errors import ConfigError
 from teleop_description.assets import urdf_path
 from teleop_description.models import arm_model
-from teleop_safety import shapes
+from teleop_safety import shapes, space
 from teleop_safety.capsules import distance_to_axis
+from teleop_safety.collision import CollisionFilter
 
 
 def mesh_points():
@@ -71,6 +72,40 @@ def test_urdf_without_collision_geometry_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="collision"):
         shapes.load(one_joint(tmp_path, small), tmp_path / "cache")
 
+
+def test_any_robot_with_primitives_is_kept_from_its_twin_and_from_a_box(tmp_path):
+    small = tmp_path / "one.urdf"
+    small.write_text(URDF)
+    robot = one_joint(tmp_path, small)
+    (tmp_path / "cell.yaml").write_text(CELL_FILE)
+    room = cell.load(tmp_path / "cell.yaml")
+    scene = space.build(("a", "b"), robot, room, shapes.load(robot, tmp_path / "cache"))
+    guard = CollisionFilter(("a", "b"), scene, 0.015, 0.001, 1)
+    pose = {"a": (0.0,), "b": (0.0,)}
+    for _ in range(100):
+        goal = {"a": (pose["a"][0] + 0.02,), "b": (pose["b"][0] - 0.02,)}
+        scale = guard.judge(pose, goal, pose).scale
+        pose = {arm: (pose[arm][0] + scale * (goal[arm][0] - pose[arm][0]),) for arm in pose}
+    clearance = guard.clearance(pose, pose)
+    assert clearance.committed == pytest.approx(0.015, abs=1e-3)
+    assert {name[:2] for name in clearance.pairs[0].links} == {"a_", "b_"}
+    pose = {"a": (-0.9,), "b": (0.9,)}
+    for _ in range(100):
+        goal = {"a": (pose["a"][0] - 0.02,)}
+        scale = guard.judge(pose, goal, pose).scale
+        pose["a"] = (pose["a"][0] + scale * (goal["a"][0] - pose["a"][0]),)
+    assert scale < 0.01
+    assert "wall" in guard.clearance(pose, pose).pairs[0].links
+
+
+CELL_FILE = """mounts:
+  a: {position: [0.0, -0.15, 0.0], yaw: 0.0}
+  b: {position: [0.0, 0.15, 0.0], yaw: 0.0}
+bench: {height: -0.1, centre: [0.0, 0.0], size: [1.0, 1.0]}
+place_zone: {centre: [0.2, 0.0], radius: 0.05}
+boxes:
+  - {name: wall, position: [0.1, -0.38, 0.2], size: [0.4, 0.1, 0.4], yaw: 0.1}
+"""
 
 URDF = """<robot name="one"><link name="foot"><collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
 <link name="bar"><collision><origin xyz="0.1 0 0"/><geometry><box size="0.2 0.04 0.04"/></geometry></collision></link>
