@@ -1,34 +1,27 @@
 """Conditions on texts."""
 
-from __future__ import annotations
-
-from launch.condition import Condition
 from launch.launch_context import LaunchContext
-from launch.some_substitutions_type import SomeSubstitutionsType
 from launch.subset import absent
-from launch.utilities import normalize_to_list_of_substitutions, parse_bool, perform_substitutions
-
-__all__ = ["Condition", "IfCondition", "InvalidConditionExpressionError", "UnlessCondition"]
+from launch.utilities import SomeSubstitutionsType, describe, parse_bool, text_of
 
 
-class InvalidConditionExpressionError(RuntimeError):
-    """The text of a condition is neither true nor false."""
-
-
-class IfCondition(Condition):
+class IfCondition:
     """Holds when the text is true or 1."""
 
     def __init__(self, predicate_expression: SomeSubstitutionsType) -> None:
         """Keep the expression."""
-        self._expression = normalize_to_list_of_substitutions(predicate_expression)
-        super().__init__(predicate=self._is_true)
+        self._expression = predicate_expression
 
-    def _is_true(self, context: LaunchContext) -> bool:
+    def evaluate(self, context: LaunchContext) -> bool:
+        """Tell whether it holds.
+
+        Raises:
+            ValueError: the text is neither true nor false.
+        """
         try:
-            return parse_bool(perform_substitutions(context, self._expression))
+            return parse_bool(text_of(context, self._expression))
         except ValueError as error:
-            shown = " + ".join(part.describe() for part in self._expression)
-            raise InvalidConditionExpressionError(f"condition {shown}: {error}") from None
+            raise ValueError(f"condition {describe(self._expression)}: {error}") from None
 
 
 class UnlessCondition(IfCondition):
@@ -39,4 +32,4 @@ class UnlessCondition(IfCondition):
         return not super().evaluate(context)
 
 
-__getattr__ = absent("launch", __name__)
+__getattr__ = absent(__name__)

@@ -1,42 +1,30 @@
 """Handlers of the start and end of processes and of the end of the launch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from launch.event import Event
-from launch.event_handler import EventHandler, Reaction
+from launch.entities import Action, Event, EventHandler, Reaction
 from launch.events import Shutdown
 from launch.events.process import ProcessExited, ProcessStarted, RunningProcessEvent
 from launch.subset import absent
 
-if TYPE_CHECKING:
-    from launch.action import Action
-
-__all__ = ["EventHandler", "OnProcessExit", "OnProcessStart", "OnShutdown"]
+Target = Action | Callable[[Action], bool] | None
 
 
 class _OnProcessEvent(EventHandler):
-    """Reacts to one kind of event of one process, of those that a callable picks, or of all."""
-
-    def __init__(self, kind: type[RunningProcessEvent], target: Any, reaction: Reaction, **arguments: Any) -> None:
-        def matcher(event: Event) -> bool:
+    def __init__(self, kind: type[RunningProcessEvent], target: Target, reaction: Reaction, **kwargs: Any) -> None:
+        def matches(event: Event) -> bool:
             if not isinstance(event, kind):
                 return False
-            if target is None:
-                return True
-            return bool(target(event.action)) if callable(target) else event.action is target
+            return bool(target(event.action)) if callable(target) else target in (None, event.action)
 
-        super().__init__(matcher=matcher, entities=reaction, **arguments)
+        super().__init__(matcher=matches, entities=reaction, **kwargs)
 
 
 class OnProcessStart(_OnProcessEvent):
     """Runs actions when a process has started."""
 
-    def __init__(
-        self, *, target_action: Action | Callable[[Action], bool] | None = None, on_start: Reaction, **kwargs: Any
-    ) -> None:
+    def __init__(self, *, target_action: Target = None, on_start: Reaction, **kwargs: Any) -> None:
         """React to ``target_action``, to those that it picks if it is a callable, or to any process."""
         super().__init__(ProcessStarted, target_action, on_start, **kwargs)
 
@@ -44,9 +32,7 @@ class OnProcessStart(_OnProcessEvent):
 class OnProcessExit(_OnProcessEvent):
     """Runs actions when a process has ended."""
 
-    def __init__(
-        self, *, target_action: Action | Callable[[Action], bool] | None = None, on_exit: Reaction, **kwargs: Any
-    ) -> None:
+    def __init__(self, *, target_action: Target = None, on_exit: Reaction, **kwargs: Any) -> None:
         """React to ``target_action``, to those that it picks if it is a callable, or to any process."""
         super().__init__(ProcessExited, target_action, on_exit, **kwargs)
 
@@ -59,4 +45,4 @@ class OnShutdown(EventHandler):
         super().__init__(matcher=lambda event: isinstance(event, Shutdown), entities=on_shutdown, **kwargs)
 
 
-__getattr__ = absent("launch", __name__)
+__getattr__ = absent(__name__)

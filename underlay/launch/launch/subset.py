@@ -1,7 +1,5 @@
 """How this subset refuses what only the real package has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,7 +24,7 @@ def refuse_arguments(package: str, owner: str, unsupported: Mapping[str, Any]) -
         raise refuse(package, f"argument '{next(iter(unsupported))}' of {owner}")
 
 
-def absent(package: str, module: str) -> Callable[[str], Any]:
+def absent(module: str) -> Callable[[str], Any]:
     """Return a module's ``__getattr__`` that refuses unknown classes by name.
 
     Only CamelCase names are refused; for others AttributeError, so that the probing of test tools and of the import system works.
@@ -34,7 +32,7 @@ def absent(package: str, module: str) -> Callable[[str], Any]:
 
     def __getattr__(name: str) -> Any:  # noqa: N807
         if name[:1].isupper():
-            raise refuse(package, f"'{module}.{name}'")
+            raise refuse(module.partition(".")[0], f"'{module}.{name}'")
         raise AttributeError(f"module '{module}' has no attribute '{name}'")
 
     return __getattr__

@@ -1,16 +1,43 @@
-"""Texts from lists of substitutions, booleans from texts, actions from what handlers return."""
+"""Texts that are known only when the launch runs, and how they become texts and booleans."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
-from launch.some_substitutions_type import SomeSubstitutionsType
-from launch.substitution import Substitution, TextSubstitution
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from launch.launch_context import LaunchContext
-    from launch.launch_description_entity import LaunchDescriptionEntity
+
+
+class Substitution:
+    """A text that is worked out while the launch runs."""
+
+    def describe(self) -> str:
+        """Return a short text of what this stands for, without working it out."""
+        return type(self).__name__
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return the text in this context."""
+        raise NotImplementedError(f"{type(self).__name__}.perform() is missing")
+
+
+SomeSubstitutionsType = str | Substitution | Iterable[str | Substitution]
+
+
+class TextSubstitution(Substitution):
+    """A fixed text."""
+
+    def __init__(self, *, text: str) -> None:
+        """Keep ``text``."""
+        self.text = text
+
+    def describe(self) -> str:
+        """Return the quoted text."""
+        return f"'{self.text}'"
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return the text."""
+        return self.text
 
 
 def normalize_to_list_of_substitutions(subs: SomeSubstitutionsType) -> list[Substitution]:
@@ -38,6 +65,11 @@ def text_of(context: LaunchContext, value: SomeSubstitutionsType) -> str:
     return perform_substitutions(context, normalize_to_list_of_substitutions(value))
 
 
+def describe(value: SomeSubstitutionsType) -> str:
+    """Return a short text of what anything that may be given as a text stands for, without working it out."""
+    return " + ".join(sub.describe() for sub in normalize_to_list_of_substitutions(value))
+
+
 def parse_bool(text: str) -> bool:
     """Return the truth of true, false, 1, 0 in any case.
 
@@ -45,29 +77,6 @@ def parse_bool(text: str) -> bool:
         ValueError: it is another text.
     """
     word = text.strip().lower()
-    if word in ("true", "1"):
-        return True
-    if word in ("false", "0"):
-        return False
-    raise ValueError(f"boolean: got '{text}', allowed true, false, 1, 0")
-
-
-def to_entities(value: Any) -> list[LaunchDescriptionEntity]:
-    """Return a list of entities from None, an entity, or an iterable of entities.
-
-    Raises:
-        TypeError: something else.
-    """
-    from launch.launch_description_entity import LaunchDescriptionEntity
-
-    if value is None:
-        return []
-    if isinstance(value, LaunchDescriptionEntity):
-        return [value]
-    if not isinstance(value, Iterable) or isinstance(value, str):
-        raise TypeError(f"actions: got {value!r}, allowed an action, a list of actions or None")
-    found = [item for item in value if item is not None]
-    for item in found:
-        if not isinstance(item, LaunchDescriptionEntity):
-            raise TypeError(f"actions: got {item!r} in a list, allowed actions only")
-    return found
+    if word not in ("true", "1", "false", "0"):
+        raise ValueError(f"boolean: got '{text}', allowed true, false, 1, 0")
+    return word in ("true", "1")

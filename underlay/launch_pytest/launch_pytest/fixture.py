@@ -1,7 +1,5 @@
 """The fixture that runs a launch description."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterator
@@ -9,7 +7,7 @@ from typing import Any
 
 import pytest
 from launch import LaunchDescription
-from launch.subset import refuse_arguments
+from launch.subset import refuse, refuse_arguments
 
 from launch_pytest.running import RunningLaunch
 
@@ -17,9 +15,7 @@ from launch_pytest.running import RunningLaunch
 running: dict[str, RunningLaunch] = {}
 
 
-def fixture(
-    function: Callable[..., Any] | None = None, *, scope: str = "function", name: str | None = None, **unsupported: Any
-) -> Any:
+def fixture(function: Callable[..., Any] | None = None, *, scope: str = "function", **unsupported: Any) -> Any:
     """Make a pytest fixture of a function that returns a LaunchDescription, or a tuple that begins with one.
 
     The launch runs while tests with ``@pytest.mark.launch(fixture=...)`` use it. A test that asks for the fixture by name gets
@@ -27,45 +23,33 @@ def fixture(
 
     Args:
         function: the decorated function, when the decorator is used without arguments.
-        scope: 'function', 'class' or 'module'.
-        name: name of the fixture; default that of the function.
+        scope: 'function' or 'module'.
         **unsupported: refused.
 
     Raises:
-        ValueError: another scope.
+        NotImplementedError: another scope or argument.
     """
     refuse_arguments("launch_pytest", "fixture", unsupported)
-    if scope not in ("function", "class", "module"):
-        raise ValueError(f"scope of a launch_pytest fixture: got '{scope}', allowed function, class, module")
+    if scope not in ("function", "module"):
+        raise refuse("launch_pytest", f"scope '{scope}' of fixture")
     if function is None:
-        return functools.partial(fixture, scope=scope, name=name)
-    label = name or function.__name__
+        return functools.partial(fixture, scope=scope)
+    label = function.__name__
 
     @functools.wraps(function)
     def launched(*args: Any, **kwargs: Any) -> Iterator[Any]:
         made = function(*args, **kwargs)
-        generator = None
-        if inspect.isgenerator(made):
-            generator, made = made, next(made)
-        description = made if isinstance(made, LaunchDescription) else made[0]
-        if not isinstance(description, LaunchDescription):
-            raise TypeError(f"fixture '{label}': got {made!r}, allowed a LaunchDescription or a tuple that begins with one")
-        launch = running[label] = RunningLaunch(description)
+        launch = running[label] = RunningLaunch(made if isinstance(made, LaunchDescription) else made[0])
         try:
             launch.start()
             yield made
         finally:
             del running[label]
-            try:
-                launch.close()
-            finally:
-                if generator is not None:
-                    next(generator, None)
+            launch.close()
 
     # The wrapper is a generator whatever it wraps; pytest reads the arguments from the signature.
     del launched.__wrapped__
     launched.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     decorated = pytest.fixture(scope=scope, name=label)(launched)  # type: ignore[call-overload]
-    decorated.launch_fixture_name = label
-    decorated.launch_fixture_scope = scope
+    decorated.launch_fixture_name, decorated.launch_fixture_scope = label, scope
     return decorated

@@ -1,7 +1,5 @@
 """Values and files of parameters."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,8 +8,6 @@ import yaml
 from launch import LaunchContext, SomeSubstitutionsType, Substitution
 from launch.subset import absent, refuse
 from launch.utilities import text_of
-
-__all__ = ["ParameterFile", "ParameterValue", "evaluate_parameters"]
 
 _SCALARS = (bool, int, float, str)
 
@@ -41,17 +37,7 @@ class ParameterValue:
             value: text, substitution, list of them, or a plain value.
             value_type: bool, int, float, str, ``List`` of one of them, or None to let YAML decide.
         """
-        self._value, self._type = value, value_type
-
-    @property
-    def value(self) -> Any:
-        """The value as given."""
-        return self._value
-
-    @property
-    def value_type(self) -> Any:
-        """The type, or None."""
-        return self._type
+        self.value, self.value_type = value, value_type
 
     def evaluate(self, context: LaunchContext, name: str = "?") -> Any:
         """Return the value in this context.
@@ -59,22 +45,20 @@ class ParameterValue:
         Raises:
             ValueError: the value is not of the type.
         """
-        plain = isinstance(self._value, bool | int | float)
-        text = str(self._value) if plain else text_of(context, self._value)
-        if self._type is str:
+        plain = isinstance(self.value, bool | int | float)
+        text = str(self.value) if plain else text_of(context, self.value)
+        if self.value_type is str:
             return text
-        value = _checked(name, self._value if plain else yaml.safe_load(text))
-        wanted = getattr(self._type, "__args__", (self._type,))[0]
-        of_list = self._type is not None and hasattr(self._type, "__args__")
-        if self._type is None:
+        value = _checked(name, self.value if plain else yaml.safe_load(text))
+        if self.value_type is None:
             return value
-        if of_list != isinstance(value, list):
-            raise ValueError(f"parameter '{name}': got '{text}', allowed a value of type {self._type}")
-        items = value if of_list else [value]
-        if wanted is float and all(type(item) in (int, float) for item in items):
-            items = [float(item) for item in items]
-        if any(type(item) is not wanted for item in items):
-            raise ValueError(f"parameter '{name}': got '{text}', allowed a value of type {self._type}")
+        of_list = hasattr(self.value_type, "__args__")
+        wanted = self.value_type.__args__[0] if of_list else self.value_type
+        items = value if isinstance(value, list) else [value]
+        if wanted is float:
+            items = [float(item) if type(item) is int else item for item in items]
+        if of_list != isinstance(value, list) or any(type(item) is not wanted for item in items):
+            raise ValueError(f"parameter '{name}': got '{text}', allowed a value of type {self.value_type}")
         return items if of_list else items[0]
 
 
@@ -133,4 +117,4 @@ def evaluate_parameters(context: LaunchContext, parameters: Mapping[Any, Any], p
     return found
 
 
-__getattr__ = absent("launch_ros", __name__)
+__getattr__ = absent(__name__)

@@ -1,7 +1,5 @@
 """Where ROS packages and their executables are."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -9,9 +7,7 @@ from ament_index_python.packages import get_package_prefix, get_package_share_di
 from launch import LaunchContext, SomeSubstitutionsType, Substitution
 from launch.subset import absent
 from launch.substitutions import SubstitutionFailure
-from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
-
-__all__ = ["ExecutableInPackage", "FindPackagePrefix", "FindPackageShare"]
+from launch.utilities import describe, text_of
 
 
 class FindPackagePrefix(Substitution):
@@ -19,7 +15,7 @@ class FindPackagePrefix(Substitution):
 
     def __init__(self, package: SomeSubstitutionsType) -> None:
         """Keep the name of the package."""
-        self._package = normalize_to_list_of_substitutions(package)
+        self._package = package
 
     def find(self, package_name: str) -> str:
         """Return the directory for this package.
@@ -31,11 +27,11 @@ class FindPackagePrefix(Substitution):
 
     def describe(self) -> str:
         """Return the name of the package."""
-        return f"{type(self).__name__}({' + '.join(part.describe() for part in self._package)})"
+        return f"{type(self).__name__}({describe(self._package)})"
 
     def perform(self, context: LaunchContext) -> str:
         """Return the directory."""
-        return self.find(perform_substitutions(context, self._package))
+        return self.find(text_of(context, self._package))
 
 
 class FindPackageShare(FindPackagePrefix):
@@ -56,7 +52,7 @@ class ExecutableInPackage(FindPackagePrefix):
     def __init__(self, executable: SomeSubstitutionsType, package: SomeSubstitutionsType) -> None:
         """Keep both names."""
         super().__init__(package)
-        self._executable = normalize_to_list_of_substitutions(executable)
+        self._executable = executable
 
     def perform(self, context: LaunchContext) -> str:
         """Return the path.
@@ -64,7 +60,7 @@ class ExecutableInPackage(FindPackagePrefix):
         Raises:
             SubstitutionFailure: the package has no such executable.
         """
-        package, name = perform_substitutions(context, self._package), perform_substitutions(context, self._executable)
+        package, name = text_of(context, self._package), text_of(context, self._executable)
         directory = Path(self.find(package)) / "lib" / package
         path = directory / name
         if not (path.is_file() and os.access(path, os.X_OK)):
@@ -72,4 +68,4 @@ class ExecutableInPackage(FindPackagePrefix):
         return str(path)
 
 
-__getattr__ = absent("launch_ros", __name__)
+__getattr__ = absent(__name__)

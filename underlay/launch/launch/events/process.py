@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from launch.event import Event
+from launch.entities import Event
 from launch.subset import absent
 
 if TYPE_CHECKING:
     from launch.actions import ExecuteProcess
-
-Matcher = Callable[["ExecuteProcess"], bool]
 
 
 class RunningProcessEvent(Event):
@@ -21,30 +17,21 @@ class RunningProcessEvent(Event):
     Attributes:
         action: the action that runs it.
         process_name: its label, ``name-N``.
+        pid: process id.
         cmd: command and arguments.
         cwd: working directory, None for the one of the launch.
-        env: environment, None for the one of the launch.
-        pid: process id.
+        env: environment.
     """
 
-    name = "launch.events.process.RunningProcessEvent"
-
-    def __init__(
-        self, *, action: ExecuteProcess, name: str, cmd: list[str], cwd: str | None, env: dict[str, str] | None, pid: int
-    ) -> None:
-        """Keep the facts."""
-        self.action = action
-        self.process_name = name
-        self.cmd = cmd
-        self.cwd = cwd
-        self.env = env
-        self.pid = pid
+    def __init__(self, action: ExecuteProcess) -> None:
+        """Keep the facts, which a respawn changes in the action."""
+        details = action.process_details
+        self.action, self.process_name, self.pid = action, details["name"], details["pid"]
+        self.cmd, self.cwd, self.env = details["cmd"], details["cwd"], details["env"]
 
 
 class ProcessStarted(RunningProcessEvent):
     """A process has started."""
-
-    name = "launch.events.process.ProcessStarted"
 
 
 class ProcessExited(RunningProcessEvent):
@@ -54,54 +41,10 @@ class ProcessExited(RunningProcessEvent):
         returncode: exit status, or minus the number of the signal that ended it.
     """
 
-    name = "launch.events.process.ProcessExited"
-
-    def __init__(
-        self,
-        *,
-        returncode: int,
-        action: ExecuteProcess,
-        name: str,
-        cmd: list[str],
-        cwd: str | None,
-        env: dict[str, str] | None,
-        pid: int,
-    ) -> None:
+    def __init__(self, action: ExecuteProcess) -> None:
         """Keep the facts."""
-        super().__init__(action=action, name=name, cmd=cmd, cwd=cwd, env=env, pid=pid)
-        self.returncode = returncode
+        super().__init__(action)
+        self.returncode = action.return_code
 
 
-class ProcessTargetedEvent(Event):
-    """A wish for the processes that a matcher picks."""
-
-    name = "launch.events.process.ProcessTargetedEvent"
-
-    def __init__(self, *, process_matcher: Matcher) -> None:
-        """Keep the matcher of actions."""
-        self.process_matcher = process_matcher
-
-
-class ShutdownProcess(ProcessTargetedEvent):
-    """A process is to be ended: SIGINT, then SIGTERM, then SIGKILL."""
-
-    name = "launch.events.process.ShutdownProcess"
-
-
-class SignalProcess(ProcessTargetedEvent):
-    """A process is to get a signal."""
-
-    name = "launch.events.process.SignalProcess"
-
-    def __init__(self, *, signal_number: int | str | signal.Signals, process_matcher: Matcher) -> None:
-        """Keep the signal, given by number or by name, and the matcher."""
-        super().__init__(process_matcher=process_matcher)
-        self.signal = signal.Signals[signal_number] if isinstance(signal_number, str) else signal.Signals(signal_number)
-
-    @property
-    def signal_name(self) -> str:
-        """Name of the signal, as ``SIGINT``."""
-        return self.signal.name
-
-
-__getattr__ = absent("launch", __name__)
+__getattr__ = absent(__name__)

@@ -13,7 +13,7 @@ import pytest
 
 launch = pytest.importorskip("launch")
 
-from launch import LaunchDescription, LaunchService  # noqa: E402
+from launch import LaunchDescription, LaunchService, events  # noqa: E402
 from launch.actions import (  # noqa: E402
     EmitEvent,
     ExecuteProcess,
@@ -25,11 +25,7 @@ from launch.actions import (  # noqa: E402
     TimerAction,
 )
 from launch.event_handlers import OnProcessExit, OnProcessStart, OnShutdown  # noqa: E402
-from launch.events import matches_action  # noqa: E402
-from launch.events.process import ShutdownProcess, SignalProcess  # noqa: E402
-from launch.substitutions import (  # noqa: E402
-    TextSubstitution,
-)
+from launch.substitutions import TextSubstitution  # noqa: E402
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions  # noqa: E402
 
 
@@ -218,20 +214,13 @@ def test_escalation_times_come_from_configurations():
     assert [code for _, code in exits] == [-signal.SIGKILL]
 
 
-def test_shutdown_process_event_ends_only_the_one_that_matches():
-    exits = []
-    first, second = sleeper(name="first"), sleeper(0.8, name="second")
-    end = EmitEvent(event=ShutdownProcess(process_matcher=matches_action(first)))
-    run(exits_into(exits), first, second, TimerAction(period=0.3, actions=[end]))
-    assert [(name.split("-")[0], code) for name, code in exits] == [("first", -signal.SIGINT), ("second", 0)]
-
-
-def test_signal_process_event_sends_the_signal():
-    exits = []
-    process = sleeper()
-    event = SignalProcess(signal_number="SIGUSR1", process_matcher=matches_action(process))
-    run(exits_into(exits), process, TimerAction(period=0.3, actions=[EmitEvent(event=event)]))
-    assert [code for _, code in exits] == [-signal.SIGUSR1]
+def test_emitted_shutdown_ends_the_launch_with_its_reason():
+    exits, reasons = [], []
+    handler = OnShutdown(on_shutdown=lambda event, context: reasons.append(event.reason))
+    end = EmitEvent(event=events.Shutdown(reason="duration over"))
+    assert run(RegisterEventHandler(handler), exits_into(exits), sleeper(), TimerAction(period=0.3, actions=[end])) == 0
+    assert reasons == ["duration over"]
+    assert [code for _, code in exits] == [-signal.SIGINT]
 
 
 def test_cached_output_can_be_read():

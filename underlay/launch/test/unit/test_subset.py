@@ -11,13 +11,15 @@ import pytest
 launch = pytest.importorskip("launch")
 pytest.importorskip("launch.subset")
 
-from launch.actions import ExecuteProcess, LogInfo  # noqa: E402
+from launch.actions import ExecuteProcess, GroupAction, LogInfo  # noqa: E402
 
 
 @pytest.mark.parametrize(
     ("module", "name"),
     [
         ("actions", "ForLoop"),
+        ("actions", "UnsetEnvironmentVariable"),
+        ("substitutions", "AndSubstitution"),
         ("substitutions", "AnonName"),
         ("event_handlers", "OnProcessIO"),
         ("conditions", "LaunchConfigurationEquals"),
@@ -31,6 +33,8 @@ def test_class_outside_of_the_subset_is_refused_by_name(module, name):
 def test_argument_outside_of_the_subset_is_refused_by_name():
     with pytest.raises(NotImplementedError, match="emulate_tty.*ros-jazzy-launch"):
         ExecuteProcess(cmd=["true"], emulate_tty=True)
+    with pytest.raises(NotImplementedError, match="forwarding.*GroupAction"):
+        GroupAction([], forwarding=False)
     with pytest.raises(NotImplementedError, match="colour.*LogInfo"):
         LogInfo(msg="a", colour="red")
 

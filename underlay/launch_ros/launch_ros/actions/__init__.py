@@ -6,4 +6,4 @@ from launch_ros.actions.scope import PushROSNamespace, PushRosNamespace, SetPara
 
 __all__ = ["Node", "PushROSNamespace", "PushRosNamespace", "SetParameter", "SetRemap"]
 
-__getattr__ = absent("launch_ros", __name__)
+__getattr__ = absent(__name__)

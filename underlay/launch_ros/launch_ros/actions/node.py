@@ -1,7 +1,5 @@
 """A process that is a ROS node."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import tempfile
@@ -12,7 +10,6 @@ from typing import Any
 import yaml
 from launch import LaunchContext, SomeSubstitutionsType, Substitution
 from launch.actions import ExecuteProcess
-from launch.substitutions import TextSubstitution
 from launch.utilities import text_of
 from launch_ros.actions.scope import NAMESPACE, PARAMETERS, REMAPS, join_namespaces
 from launch_ros.parameter_descriptions import ParameterFile, evaluate_parameters
@@ -53,27 +50,16 @@ class Node(ExecuteProcess):
         Raises:
             TypeError: ``parameters`` is not a list.
         """
-        if parameters is not None and isinstance(parameters, str | Mapping | Substitution):
+        if isinstance(parameters, str | Mapping | Substitution):
             raise TypeError(
                 f"parameters of node '{name or executable}': got {parameters!r}, allowed a list of dictionaries and files"
             )
         program = executable if package is None else ExecutableInPackage(package=package, executable=executable)
         super().__init__(cmd=[program, *(arguments or ())], name=exec_name, **kwargs)
-        self._executable, self._package = executable, package
         self._node_name, self._namespace = name, namespace
         self._parameters, self._remappings = list(parameters or ()), list(remappings or ())
         self._ros_arguments = list(ros_arguments or ())
         self._full_name = ""
-
-    @property
-    def node_executable(self) -> SomeSubstitutionsType:
-        """Executable as given."""
-        return self._executable
-
-    @property
-    def node_package(self) -> SomeSubstitutionsType | None:
-        """Package as given."""
-        return self._package
 
     @property
     def node_name(self) -> str:
@@ -82,7 +68,7 @@ class Node(ExecuteProcess):
 
     def execute(self, context: LaunchContext) -> None:
         """Add the ROS arguments and start the process."""
-        self._cmd += [[TextSubstitution(text=argument)] for argument in self._ros_args(context)]
+        self._cmd += self._ros_args(context)
         super().execute(context)
 
     def _ros_args(self, context: LaunchContext) -> list[str]:

@@ -1,7 +1,5 @@
 """Namespace, parameters and remappings of all later nodes of a scope."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from launch import Action, LaunchContext, SomeSubstitutionsType, Substitution
