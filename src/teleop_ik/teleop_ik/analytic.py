@@ -186,27 +186,42 @@ class Analytic:
             roll = self._roll_for((py * co - px * si,), roll, lower[4], upper[4])
             lateral, normal = _offsets(geometry, roll - geometry.roll_zero)
             beside = py * co - px * si - geometry.lateral - lateral
+        rl, zl = r - geometry.radial, target.position[2] - geometry.height
+        low, high = (lower[1], lower[2], lower[3]), (upper[1], upper[2], upper[3])
+        bent = seed[2] + geometry.elbow_zero
+        sign = 1.0 if math.sin(bent) >= 0.0 else -1.0
+        cp, sp = math.cos(phi), math.sin(phi)
+        elbow = planar.two_links(
+            geometry.upper,
+            geometry.fore,
+            rl - geometry.tool * cp + normal * sp,
+            zl - geometry.tool * sp - normal * cp,
+            sign,
+        )
+        if elbow is not None and abs(beside) < 1e-9:
+            lift, flex = geometry.lift_zero - elbow[0], elbow[1] - geometry.elbow_zero
+            if abs(bent) > 3.0:  # a start outside the limits may have folded the elbow past the half turn
+                flex = nearest_turn(flex, seed[2])
+                joints = (lift, flex, nearest_turn(-phi - lift - flex, seed[3]))
+            else:
+                joints = (lift, flex, -phi - lift - flex)
+            if planar.inside(joints, low, high):
+                return _Pose((pan, *joints, roll), 0.0, 0.0)
+        if exact_only:
+            return None
+        tilt = math.atan2(normal, geometry.tool)
         arm = planar.Planar(
             geometry.upper,
             geometry.fore,
             math.hypot(geometry.tool, normal),
             geometry.lift_zero,
             geometry.elbow_zero,
-            geometry.lift_zero - geometry.elbow_zero - math.atan2(normal, geometry.tool),
+            geometry.lift_zero - geometry.elbow_zero - tilt,
         )
-        e3 = phi + math.atan2(normal, geometry.tool)
-        rl, zl = r - geometry.radial, target.position[2] - geometry.height
-        low, high = (lower[1], lower[2], lower[3]), (upper[1], upper[2], upper[3])
-        in_plane = abs(beside) < 1e-9
-        sign = 1.0 if seed[2] + geometry.elbow_zero >= 0.0 else -1.0
-        joints = planar.exact(arm, rl, zl, e3, sign)
-        if joints is not None and in_plane and planar.inside(joints, low, high):
-            return _Pose((pan, *joints, roll), 0.0, 0.0)
-        if exact_only:
-            return None
+        e3 = phi + tilt
         middle = (seed[1], seed[2], seed[3])
-        other = planar.exact(arm, rl, zl, e3, -sign)
-        found = [j for j in (joints, other) if j is not None and planar.inside(j, low, high)]
+        either = (planar.exact(arm, rl, zl, e3, sign), planar.exact(arm, rl, zl, e3, -sign))
+        found = [j for j in either if j is not None and planar.inside(j, low, high)]
         found += planar.nearest_elevation(arm, rl, zl, low, high)
         if not found:
             options = planar.closest_point(arm, rl, zl, low, high)

@@ -12,7 +12,7 @@ from teleop_common.spatial import compose, quat_conjugate, quat_normalized, quat
 from teleop_ik import floor, gripper, leash
 from teleop_ik.anchor import Anchor, Mapping, tool_target
 from teleop_ik.kinematics import Joints, forward, mat_from_quat
-from teleop_ik.solver import Bounds, Solver, Target, limit_step, sane
+from teleop_ik.solver import Bounds, Solver, Target, limit_step, sane, within
 
 UNREACHABLE = 1e-3  # [m], excess above which the operator is told
 ABSORB = 1e-4  # [m], excess above which it is forgiven
@@ -239,15 +239,17 @@ class Arm:
             leashes = leash.shortened(leashes, state.previous, measured, self.config.leash)
             # drawn towards the arm no faster than joints may move, so that a wrong measurement is no jump
             short = leash.clamped(joints, measured, leashes)
-            short = limit_step(state.previous, short, self.bounds, given.dt) if short != joints else joints
             if short != joints:
+                inside = within(self.bounds, state.previous)
+                short = tuple([min(max(q, low), high) for q, low, high in zip(short, inside.lower, inside.upper)])
+                short = limit_step(state.previous, short, self.bounds, given.dt)
                 reason = [int(Reason.LEASH) if a != b else r for a, b, r in zip(short, joints, reason)]
                 joints = short
                 # what the arm cannot follow is forgiven: hand and tool are anchored where they now are
                 held = forward(chain, tuple([q - o for q, o in zip(joints, anchor.offset)]))
                 anchor = anchor._replace(hand=hand, tool=held.pose, absorbed=(0.0, 0.0, 0.0))
         excess = solved.residual_position
-        if excess > ABSORB:
+        if excess > ABSORB and Reason.LEASH not in reason:
             ax, ay, az = anchor.absorbed
             ex, ey, ez = solved.excess
             anchor = anchor._replace(absorbed=(ax + ex, ay + ey, az + ez))

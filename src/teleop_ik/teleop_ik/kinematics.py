@@ -20,11 +20,11 @@ IDENTITY: Mat = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 class Link(NamedTuple):
-    """One joint: the fixed transform from the joint before it, its axis turned to local +z.
+    """One joint, turning about its local z, and what it carries.
 
     Attributes:
         name: joint name.
-        rotation: rotation of the joint frame in the frame of the joint before it.
+        rotation: rotation of the next joint's frame, or the tool's, in this joint's turned frame.
         translation: its origin there [m].
     """
 
@@ -37,14 +37,14 @@ class Chain(NamedTuple):
     """A serial chain of revolute joints.
 
     Attributes:
+        base_rotation: rotation of the first joint's frame in the base frame.
+        base_translation: its origin there [m].
         links: joints from base to tip.
-        tool_rotation: rotation of the tool frame in the last joint's frame.
-        tool_translation: its origin there [m].
     """
 
+    base_rotation: Mat
+    base_translation: Vec3
     links: tuple[Link, ...]
-    tool_rotation: Mat
-    tool_translation: Vec3
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,37 +74,35 @@ class Posture(NamedTuple):
 
 
 def forward(chain: Chain, joints: Joints) -> Posture:
-    """Return the posture at ``joints`` [rad]: per joint one fixed transform, then a turn about local z."""
-    px = py = pz = 0.0
-    a, b, c, d, e, f, g, h, i = IDENTITY
+    """Return the posture at ``joints`` [rad]: per joint a turn about local z, then one fixed transform."""
+    a, b, c, d, e, f, g, h, i = chain.base_rotation
+    px, py, pz = chain.base_translation
     origins: list[Vec3] = []
     axes: list[Vec3] = []
-    for (_, rotation, (tx, ty, tz)), angle in zip(chain.links, joints):
-        px += a * tx + b * ty + c * tz
-        py += d * tx + e * ty + f * tz
-        pz += g * tx + h * ty + i * tz
-        r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
-        co = math.cos(angle)
-        si = math.sin(angle)
-        x0 = a * r0 + b * r3 + c * r6
-        x1 = d * r0 + e * r3 + f * r6
-        x2 = g * r0 + h * r3 + i * r6
-        y0 = a * r1 + b * r4 + c * r7
-        y1 = d * r1 + e * r4 + f * r7
-        y2 = g * r1 + h * r4 + i * r7
-        c, f, i = a * r2 + b * r5 + c * r8, d * r2 + e * r5 + f * r8, g * r2 + h * r5 + i * r8
-        a = co * x0 + si * y0
-        d = co * x1 + si * y1
-        g = co * x2 + si * y2
-        b = co * y0 - si * x0
-        e = co * y1 - si * x1
-        h = co * y2 - si * x2
+    for (_, (r0, r1, r2, r3, r4, r5, r6, r7, r8), (tx, ty, tz)), angle in zip(chain.links, joints):
         origins.append((px, py, pz))
         axes.append((c, f, i))
-    tx, ty, tz = chain.tool_translation
-    position = (px + a * tx + b * ty + c * tz, py + d * tx + e * ty + f * tz, pz + g * tx + h * ty + i * tz)
-    rotation = mat_multiply((a, b, c, d, e, f, g, h, i), chain.tool_rotation)
-    return Posture(position, rotation, tuple(origins), tuple(axes))
+        co = math.cos(angle)
+        si = math.sin(angle)
+        x0 = co * a + si * b
+        x1 = co * d + si * e
+        x2 = co * g + si * h
+        y0 = co * b - si * a
+        y1 = co * e - si * d
+        y2 = co * h - si * g
+        px += x0 * tx + y0 * ty + c * tz
+        py += x1 * tx + y1 * ty + f * tz
+        pz += x2 * tx + y2 * ty + i * tz
+        a = x0 * r0 + y0 * r3 + c * r6
+        b = x0 * r1 + y0 * r4 + c * r7
+        c = x0 * r2 + y0 * r5 + c * r8
+        d = x1 * r0 + y1 * r3 + f * r6
+        e = x1 * r1 + y1 * r4 + f * r7
+        f = x1 * r2 + y1 * r5 + f * r8
+        g = x2 * r0 + y2 * r3 + i * r6
+        h = x2 * r1 + y2 * r4 + i * r7
+        i = x2 * r2 + y2 * r5 + i * r8
+    return Posture((px, py, pz), (a, b, c, d, e, f, g, h, i), tuple(origins), tuple(axes))
 
 
 def jacobian(posture: Posture) -> tuple[Vec3, ...]:
@@ -217,7 +215,8 @@ def chain_from_urdf(text: str, base_link: str, tip_link: str, names: tuple[str, 
         steps.append(parents[link])
         link = parents[link].find("parent").attrib["link"]  # type: ignore[union-attr]
     pose = Pose()
-    links: list[Link] = []
+    found: list[str] = []
+    frames: list[Pose] = []
     for joint in reversed(steps):
         origin = joint.find("origin")
         attributes = origin.attrib if origin is not None else {}
@@ -233,10 +232,11 @@ def chain_from_urdf(text: str, base_link: str, tip_link: str, names: tuple[str, 
         n = math.sqrt(axis[0] ** 2 + axis[1] ** 2 + axis[2] ** 2)
         turned = quat_from_mat(_turn_z_to((axis[0] / n, axis[1] / n, axis[2] / n)))
         frame = Pose(pose.position, spatial.quat_multiply(pose.orientation, turned))
-        links.append(Link(name, mat_from_quat(frame.orientation), frame.position))
+        found.append(name)
+        frames.append(frame)
         pose = Pose(ORIGIN, spatial.quat_conjugate(turned))
-    found = tuple(link.name for link in links)
-    if found != names:
+    frames.append(pose)
+    if tuple(found) != names:
         raise ConfigError(
             "joints",
             f"{base_link} to {tip_link}",
@@ -245,4 +245,5 @@ def chain_from_urdf(text: str, base_link: str, tip_link: str, names: tuple[str, 
             "mend the limits file",
             source,
         )
-    return Chain(tuple(links), mat_from_quat(pose.orientation), pose.position)
+    links = tuple(Link(name, mat_from_quat(f.orientation), f.position) for name, f in zip(names, frames[1:]))
+    return Chain(mat_from_quat(frames[0].orientation), frames[0].position, links)

@@ -55,34 +55,30 @@ def exact(arm: Planar, r: float, z: float, e3: float, bend_sign: float) -> Tripl
     """Return the joints for a point and an elevation with the elbow bent to one side, or None beyond reach."""
     rw = r - arm.length3 * math.cos(e3)
     zw = z - arm.length3 * math.sin(e3)
-    # law of cosines for the elbow
-    cosine = (rw * rw + zw * zw - arm.length1**2 - arm.length2**2) / (2.0 * arm.length1 * arm.length2)
+    found = two_links(arm.length1, arm.length2, rw, zw, bend_sign)
+    return None if found is None else _joints(arm, found[0], found[0] - found[1], e3)
+
+
+def two_links(length1: float, length2: float, r: float, z: float, bend_sign: float) -> tuple[float, float] | None:
+    """Return the elevation of the first of two links that reach (r, z), and the bend between them; None beyond reach."""
+    # law of cosines
+    cosine = (r * r + z * z - length1 * length1 - length2 * length2) / (2.0 * length1 * length2)
     if not -1.0 <= cosine <= 1.0:
         return None
     bend = bend_sign * math.acos(cosine)
-    e1 = math.atan2(zw, rw) + math.atan2(arm.length2 * math.sin(bend), arm.length1 + arm.length2 * cosine)
-    return _joints(arm, e1, e1 - bend, e3)
+    return math.atan2(z, r) + math.atan2(length2 * math.sin(bend), length1 + length2 * cosine), bend
 
 
 def _joints(arm: Planar, e1: float, e2: float, e3: float) -> Triple:
     return (wrap(arm.first - e1), wrap(e1 - e2 - arm.second), wrap(e2 - e3 - arm.third))
 
 
-def _two_links(a: float, b: float, r: float, z: float) -> list[tuple[float, float]]:
-    """Return the elevations of two links of lengths a, b that reach (r, z)."""
-    distance2 = r * r + z * z
+def _both_bends(a: float, b: float, r: float, z: float) -> list[tuple[float, float]]:
+    """Return the elevations of two links of lengths a, b that reach (r, z), bent to either side."""
     if a * b == 0.0:
         return []
-    cosine = (distance2 - a * a - b * b) / (2.0 * a * b)
-    if not -1.0 <= cosine <= 1.0:
-        return []
-    bend = math.acos(cosine)
-    towards = math.atan2(z, r)
-    found = []
-    for turn in (bend, -bend):
-        ea = towards + math.atan2(b * math.sin(turn), a + b * math.cos(turn))
-        found.append((ea, ea - turn))
-    return found
+    found = [two_links(a, b, r, z, sign) for sign in (1.0, -1.0)]
+    return [(pair[0], pair[0] - pair[1]) for pair in found if pair is not None]
 
 
 def _chained(length1: float, length2: float, turn: float) -> tuple[float, float]:
@@ -97,16 +93,16 @@ def nearest_elevation(arm: Planar, r: float, z: float, lower: Triple, upper: Tri
     found: list[Triple] = []
     for bound in (lower[0], upper[0]):
         e1 = arm.first - bound
-        rest = _two_links(arm.length2, arm.length3, r - arm.length1 * math.cos(e1), z - arm.length1 * math.sin(e1))
+        rest = _both_bends(arm.length2, arm.length3, r - arm.length1 * math.cos(e1), z - arm.length1 * math.sin(e1))
         found += [_joints(arm, e1, e2, e3) for e2, e3 in rest]
     for bound in (lower[1], upper[1], -arm.second):
         turn = arm.second + bound
         length, lead = _chained(arm.length1, arm.length2, turn)
-        found += [_joints(arm, e - lead, e - lead - turn, e3) for e, e3 in _two_links(length, arm.length3, r, z)]
+        found += [_joints(arm, e - lead, e - lead - turn, e3) for e, e3 in _both_bends(length, arm.length3, r, z)]
     for bound in (lower[2], upper[2]):
         turn = arm.third + bound
         length, lead = _chained(arm.length2, arm.length3, turn)
-        found += [_joints(arm, e1, e - lead, e - lead - turn) for e1, e in _two_links(arm.length1, length, r, z)]
+        found += [_joints(arm, e1, e - lead, e - lead - turn) for e1, e in _both_bends(arm.length1, length, r, z)]
     return [joints for joints in found if inside(joints, lower, upper)]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from teleop_common.errors import ConfigError
 from teleop_ik.analytic import SO101, Analytic, tool_point
-from teleop_ik.kinematics import Link, forward
+from teleop_ik.kinematics import Chain, Link, forward
 from teleop_ik.solver import Bounds, Target
 
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
@@ -99,10 +99,8 @@ def test_mirrored_geometry_gives_mirrored_joints(so101, rng):
         return tuple(-x if k in (1, 3, 5, 7) else x for k, x in enumerate(m))
 
     links = tuple(Link(n, mirrored(r), (t[0], -t[1], t[2])) for n, r, t in so101.chain.links)
-    t = so101.chain.tool_translation
-    chain = so101.chain._replace(
-        links=links, tool_rotation=mirrored(so101.chain.tool_rotation), tool_translation=(t[0], -t[1], t[2])
-    )
+    t = so101.chain.base_translation
+    chain = Chain(mirrored(so101.chain.base_rotation), (t[0], -t[1], t[2]), links)
     geometry = SO101._replace(y=-SO101.y, lateral=-SO101.lateral, tool_y=-SO101.tool_y, roll_zero=-SO101.roll_zero)
     here, there = Analytic(so101.chain), _Mirrored(chain, geometry)
     flip = (-1.0, 1.0, 1.0, 1.0, -1.0)

@@ -346,7 +346,7 @@ def test_unknown_and_repeated_arms_are_refused(so101):
 
 
 def test_the_model_hash_tells_models_apart(so101):
-    other = so101.chain._replace(tool_translation=(0.0, 0.0, 0.0))
+    other = so101.chain._replace(base_translation=(0.0, 0.0, 0.0))
     assert model_hash(so101.chain) == model_hash(so101.chain)
     assert model_hash(other) != model_hash(so101.chain)
     assert forward(other, so101.home[:5]).position != forward(so101.chain, so101.home[:5]).position

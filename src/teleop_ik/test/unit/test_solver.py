@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teleop_common.errors import ConfigError
-from teleop_ik.kinematics import Link, forward, mat_from_quat
+from teleop_ik.kinematics import Chain, Link, forward, mat_from_quat
 from teleop_ik.setup_arms import make_solver
 from teleop_ik.solver import Bounds, Target, limit_step, rotation_between, sane, without_yaw
 
@@ -65,9 +65,9 @@ def test_mirrored_input_gives_mirrored_steps(so101, position, attitude, seed):
         return tuple(-x if k in (1, 3, 5, 7) else x for k, x in enumerate(m))
 
     chain = so101.chain
-    t = chain.tool_translation
     links = tuple(Link(n, mirrored(r), (p[0], -p[1], p[2])) for n, r, p in chain.links)
-    other = chain._replace(links=links, tool_rotation=mirrored(chain.tool_rotation), tool_translation=(t[0], -t[1], t[2]))
+    p = chain.base_translation
+    other = Chain(mirrored(chain.base_rotation), (p[0], -p[1], p[2]), links)
     wide = Bounds((-3.0,) * 5, (3.0,) * 5, (2.0,) * 5)
     rotation = mat_from_quat(attitude)
     one = make_solver("differential", chain).solve(Target(position, rotation), seed, seed, wide, 0.011)
