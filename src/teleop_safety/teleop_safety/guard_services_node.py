@@ -31,7 +31,7 @@ class Later:
         self._asked = asked
         self._service = node.create_service(kind, name, lambda _request, response: response)
         self._send = self._service.send_response
-        self._service.send_response = self._put_off
+        self._service.send_response = self._put_off  # type: ignore[method-assign]
         self.waiting: list[tuple[Any, Any]] = []
 
     def _put_off(self, response: Any, header: Any) -> None:

@@ -1,9 +1,11 @@
 """The SO-101's shapes and spaces, made once for all tests."""
 
 import functools
-import tempfile
 from pathlib import Path
 
+import coal
+import numpy as np
+import pinocchio as pin
 from guard_world import ROBOT
 
 from teleop_common import cell
@@ -28,6 +30,14 @@ def collision(arms=("left", "right"), geometry="hulls"):
     return CollisionFilter(arms, scene(arms), MARGIN, FLOOR, len(ROBOT.joints), geometry)
 
 
-@functools.cache
-def scratch():
-    return Path(tempfile.mkdtemp())
+def true_distances(space, pose):
+    """Distances of the convex hulls, each pair by itself: the judge's judge."""
+    q = np.array([v for arm in ("left", "right") for v in pose[arm]])
+    data, placed = space.model.createData(), space.fine.createData()
+    pin.updateGeometryPlacements(space.model, data, space.fine, placed, q)
+    shapes = [g.geometry for g in space.fine.geometryObjects]
+    result = []
+    for a, b in space.pairs[: space.floor]:
+        answer = coal.DistanceResult()
+        result.append(coal.distance(shapes[a], placed.oMg[a], shapes[b], placed.oMg[b], coal.DistanceRequest(), answer))
+    return result

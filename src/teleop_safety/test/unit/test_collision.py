@@ -2,7 +2,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
-from guard_space import FLOOR, MARGIN, collision, links, scene
+from guard_space import FLOOR, MARGIN, collision, links, scene, true_distances
 from guard_world import HOME, ROBOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,19 +26,6 @@ def inward(pan):
     """Both arms stretched forwards and panned towards each other by ``pan`` [rad]; +pan turns an arm to its own right."""
     stretched = (0.0, 0.4, -0.2, 0.3, 0.0486795, 0.0)
     return {"left": moved(stretched, j0=pan), "right": moved(stretched, j0=-pan)}
-
-
-def true_distances(space, pose):
-    """Distances of the convex hulls, each pair by itself: the judge's judge."""
-    q = np.array([v for arm in ("left", "right") for v in pose[arm]])
-    data, placed = space.model.createData(), space.fine.createData()
-    pin.updateGeometryPlacements(space.model, data, space.fine, placed, q)
-    shapes = [g.geometry for g in space.fine.geometryObjects]
-    result = []
-    for a, b in space.pairs[: space.floor]:
-        answer = coal.DistanceResult()
-        result.append(coal.distance(shapes[a], placed.oMg[a], shapes[b], placed.oMg[b], coal.DistanceRequest(), answer))
-    return result
 
 
 def blend(start, goal, scale):

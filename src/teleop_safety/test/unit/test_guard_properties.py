@@ -3,8 +3,9 @@
 import math
 
 import pytest
+from guard_space import MARGIN, collision, scene, true_distances
 from guard_world import HOME, ROBOT, World, hand
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -186,6 +187,37 @@ class Envelope(RuleBasedStateMachine):
 
 TestEnvelope = Envelope.TestCase
 TestEnvelope.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+
+
+def arm_distances(references):
+    """Distances of all pairs without a jaw, which the filter takes as measured."""
+    space = scene()
+    distances = true_distances(space, references)
+    names = [tuple(space.bodies[i].name for i in pair) for pair in space.pairs[: space.floor]]
+    return [d for d, pair in zip(distances, names) if not any("jaw" in name for name in pair)]
+
+
+NEAR = st.lists(st.floats(-1.2, 1.2), min_size=12, max_size=12)
+
+
+@settings(max_examples=12)
+@given(st.lists(NEAR, min_size=2, max_size=6))
+def test_any_drive_of_both_arms_lets_no_pair_come_nearer_than_the_rule(goals):
+    world = World(envelope=collision()).drive("left", "right")
+    for goal in goals:
+        asked = {arm: tuple(h + g for h, g in zip(HOME, goal[6 * i : 6 * i + 6])) for i, arm in enumerate(world.arms)}
+        world.run(0.25, lambda _world, asked=asked: asked)
+    before = arm_distances({"left": HOME, "right": HOME})
+    last = None
+    for authority in world.authorities:
+        references = {arm.arm: arm.reference for arm in authority.arms}
+        if () in references.values() or references == last:
+            continue
+        last = references
+        after = arm_distances(references)
+        for old, new in zip(before, after):
+            assert new >= min(MARGIN, old) - 2e-5
+        before = after
 
 
 @pytest.mark.parametrize("arms", [("left", "right"), ("right",)])
