@@ -128,6 +128,19 @@ class Headset:
         """Call a function of the shim: head, ray, button, stick, connected, tracking, visibility, recenter, breakSocket."""
         self.page.evaluate("([name, args]) => { __xr[name](...args); }", [name, list(arguments)])
 
+    def play(
+        self, recording: dict[str, Any], *, squeeze: tuple[float, float, float] | None = None, without: tuple[int, ...] = ()
+    ) -> None:
+        """Play a capture of the emulator's recorder as this headset, from now on.
+
+        Args:
+            recording: the capture (``schema`` and ``frames``).
+            squeeze: value of both grips, from and to [s] of the recording; None leaves them as recorded.
+            without: buttons (indices of xr-standard; 5 is B and Y) that stay released.
+        """
+        options = {"squeeze": squeeze, "without": list(without)}
+        self.page.evaluate("([recording, options]) => __xr.play(recording, options)", [recording, options])
+
     def get(self, expression: str) -> Any:
         """Return the value of a JavaScript expression."""
         return self.page.evaluate(expression)

@@ -5,6 +5,7 @@ import ssl
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
 
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -28,7 +29,8 @@ class Operator:
 
     def __init__(self, address, *, code=None, hello=True, origin=None, **fields):
         url = address.https.replace("https", "wss") + "/ws"
-        self.socket = connect(url, ssl=INSECURE, origin=origin, max_size=2**22, open_timeout=10, compression=None)
+        self._exit = ExitStack()
+        self.socket = self._exit.enter_context(connect(url, ssl=INSECURE, origin=origin, max_size=2**22, compression=None))
         self.code = address.code if code is None else code
         if hello:
             self.say({"type": "hello", "code": self.code} | fields)
@@ -59,7 +61,7 @@ class Operator:
             return end.rcvd.code if end.rcvd else None, messages
 
     def close(self):
-        self.socket.close()
+        self._exit.close()
 
 
 def request(address, path, body=None, *, code=None, method=None, headers=None, plain=False):

@@ -62,6 +62,7 @@
       return original.call(this, value, ms);
     };
   }
+  let player = null;
   // keep the page's sockets, so that a test can break them
   const sockets = [];
   globalThis.WebSocket = class extends WebSocket {
@@ -71,7 +72,6 @@
     device,
     pulses,
     sockets,
-    player: null,
     head(position, orientation) { device.position.set(...position); device.quaternion.set(...orientation); },
     // the emulator drives the aim pose; the grip hangs on it by a fixed offset
     ray(side, position, orientation) { controller(side).position.set(...position); controller(side).quaternion.set(...orientation); },
@@ -85,6 +85,30 @@
         if (how === 'null' || how === 'throw') faults.set(space, how); else faults.delete(space);
       }
     },
+    // Play a capture of the emulator's action recorder as this headset. squeeze: [value, from s, to s] overwrites both grips;
+    // without: indices of buttons that stay released. Afterwards no source is left.
+    async play(recording, { squeeze = null, without = [] } = {}) {
+      const kinds = new Map(recording.schema.map(([index, kind]) => [index, kind]));
+      const start = recording.frames[0][0];
+      for (const frame of recording.frames) {
+        const t = (frame[0] - start) / 1000;
+        for (const source of frame.slice(8)) {
+          const kind = kinds.get(source[0]);
+          if (kind.hasHand || kind.numButtons < 2) continue;
+          const pad = source[source.length - 1];
+          if (squeeze && t >= squeeze[1] && t <= squeeze[2]) pad[1] = [squeeze[0] > 0.5 ? 1 : 0, 1, squeeze[0]];
+          for (const index of without) pad[index] = [0, 0, 0];
+        }
+      }
+      const reference = await device.activeSession.requestReferenceSpace('local-floor');
+      player = device.createActionPlayer(reference, recording);
+      for (const { source } of hidden(player, '@iwer/action-player').inputSources.values()) {
+        for (const space of [source.gripSpace, source.targetRaySpace]) if (space) hidden(space, '@iwer/xr-space').emulated = false;
+      }
+      for (const side of ['left', 'right']) controller(side).connected = false;
+      player.play();
+    },
+    playing: () => !!player?.playing,
     visibility(state) { device.updateVisibilityState(state); },
     recenter() { device.recenter(); },
     breakSocket() { for (const socket of sockets) if (socket.url.endsWith('/ws')) socket.close(); },

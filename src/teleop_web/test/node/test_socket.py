@@ -1,5 +1,6 @@
 """The gateway as a process: bad input on the socket is counted and answered, and the gateway lives."""
 
+import contextlib
 import json
 import time
 
@@ -9,6 +10,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("websockets")
 
 from client import FRAME, HAND, Operator, request  # noqa: E402
+from websockets.exceptions import ConnectionClosed  # noqa: E402
 
 from teleop_common import records  # noqa: E402
 from teleop_common.enums import Device  # noqa: E402
@@ -64,7 +66,8 @@ def test_bad_input_of_every_kind_is_answered_and_the_gateway_lives(probe, gatewa
 def test_message_far_too_long_closes_only_that_socket(gateway, client):
     operator = client()
     operator.until("welcome")
-    operator.say("x" * 2**21)
+    with contextlib.suppress(ConnectionClosed):  # the gateway hangs up in the middle of it
+        operator.say("x" * 2**21)
     assert operator.closed()[0] in (1009, 1006, None)
     client().until("welcome")
 
