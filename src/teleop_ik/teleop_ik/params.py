@@ -15,9 +15,9 @@ class RetargeterParams:
     limits_file: str = param("", "limits file of the robot; empty: limits/so101.yaml of teleop_bringup")
     cell_file: str = param("", "cell file; empty: cell.yaml of teleop_bringup")
     solver: str = param(
-        "analytic",
-        "inverse kinematics: analytic (closed form, the SO-101 only) or differential (any arm)",
-        choices=("analytic", "differential"),
+        "differential",
+        "inverse kinematics: differential (one damped step, any arm) or analytic (closed form, the SO-101 only)",
+        choices=("differential", "analytic"),
     )
     pose: str = param("grip", "pose of the controller that drives the tool", choices=("grip", "aim"))
     leash: str = param("simulation", "which leash of the limits file holds", choices=("simulation", "hardware"))
