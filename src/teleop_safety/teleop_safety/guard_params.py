@@ -28,6 +28,14 @@ class GuardParams:
     countdown: float = param(1.0, "time from squeeze to driving", unit="s", minimum=0.0, maximum=10.0)
     grace: float = param(0.7, "how long lost tracking may last while driving", unit="s", minimum=0.0, maximum=5.0)
     stale: float = param(0.2, "largest age of frames, targets, joint and driver states", unit="s", minimum=0.02, maximum=1.0)
+    session_stale: float = param(
+        1.0, "largest age of the session's state, which comes at 5 Hz", unit="s", minimum=0.3, maximum=5.0
+    )
+    heading_age: float = param(
+        1.0, "how long a lost head's heading still counts for a squeeze", unit="s", minimum=0.0, maximum=10.0
+    )
+    stall_time: float = param(0.5, "how long an arm far from its command may stand still", unit="s", minimum=0.1, maximum=5.0)
+    stall_speed: float = param(0.05, "speed below which a joint stands still", unit="rad/s", minimum=0.001, maximum=1.0)
     low_pass: float = param(0.01, "time constant of the target's low-pass", unit="s", minimum=0.0, maximum=1.0)
     tick_hz: float = param(
         100.0, "rate at which ages are checked and the last commit is repeated", unit="Hz", minimum=20.0, maximum=1000.0
@@ -42,6 +50,10 @@ class GuardParams:
             countdown=self.countdown,
             grace=self.grace,
             stale=self.stale,
+            session_stale=self.session_stale,
+            heading_age=self.heading_age,
+            stall_time=self.stall_time,
+            stall_speed=self.stall_speed,
             low_pass=self.low_pass,
             leash=leash,
             pose=self.pose,

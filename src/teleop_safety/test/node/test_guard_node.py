@@ -162,3 +162,43 @@ def test_unknown_arm_stops_the_start_with_one_line(domain):
     with process("teleop_safety", "guard", domain, {"arms": ("middle",)}, expect=2) as child:
         child.wait(15.0)
         assert "middle" in child.stdout.read()
+
+
+def test_estop_of_a_driver_latches_the_guard(play):
+    drive(play)
+    play.estop = True
+    play.node.until(lambda: play.state() == Authority.ESTOP, 2.0, "ESTOP")
+    play.node.until(lambda: play.estops[-1].latched and ARM in play.estops[-1].source, 2.0, "latch shown")
+    assert any(event.kind == "estop" for event in play.events)
+
+
+def test_bytes_that_are_no_message_change_nothing(play):
+    before = play.commands[-1].position
+    from teleop_interfaces.msg import JointTargets, TeleopFrame
+
+    for kind, topic in ((TeleopFrame, "/teleop/frame"), (JointTargets, "/teleop/joint_targets")):
+        publisher = play.node.create_publisher(kind, topic, qos.STREAM)
+        play.node.until(publisher.get_subscription_count, 3.0, "the guard listens")
+        for junk in (b"", b"\x00\x01", b"\x00\x01\x00\x00" + b"\xff" * 60):
+            publisher.publish(junk)
+    count = len(play.commands)
+    play.node.until(lambda: len(play.commands) > count + 50, 3.0, "commits go on")
+    assert play.commands[-1].position == before
+
+
+@pytest.mark.parametrize(
+    ("parameters", "word"),
+    [
+        ({"arms": ("left", "left")}, "arms"),
+        ({"squeeze_open": 0.7}, "squeeze_open"),
+        ({"countdwn": 1.0}, "countdwn"),
+        ({"limits_file": "/nowhere.yaml"}, "nowhere"),
+        ({"geometry": "balls"}, "geometry"),
+    ],
+)
+def test_bad_configuration_stops_the_start_with_one_line_that_names_it(domain, parameters, word):
+    with process("teleop_safety", "guard", domain, parameters, expect=2) as child:
+        child.wait(15.0)
+        lines = child.stdout.read().strip().splitlines()
+    assert len(lines) == 1, lines
+    assert word in lines[0]
