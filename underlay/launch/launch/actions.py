@@ -29,13 +29,13 @@ class DeclareLaunchArgument(Action):
         name: str,
         *,
         default_value: SomeSubstitutionsType | None = None,
-        description: str = "no description given",
+        description: str | None = None,
         choices: Iterable[str] | None = None,
         **kwargs: Any,
     ) -> None:
         """Declare it."""
         super().__init__(**kwargs)
-        self.name, self.description = name, description
+        self.name, self.description = name, description or "no description given"
         self.default_value = None if default_value is None else normalize_to_list_of_substitutions(default_value)
         self.choices = None if choices is None else list(choices)
 
@@ -84,7 +84,7 @@ class OpaqueFunction(Action):
     ) -> None:
         """Keep function and arguments; for ``options`` see :class:`launch.Action`."""
         super().__init__(**options)
-        self._function, self._args, self._kwargs = function, args, kwargs or {}
+        self._function, self._args, self._kwargs = function, tuple(args or ()), kwargs or {}
 
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity]:
         """Call it and return its actions."""
@@ -208,7 +208,7 @@ class IncludeLaunchDescription(Action):
         self,
         launch_description_source: LaunchDescriptionSource | SomeSubstitutionsType,
         *,
-        launch_arguments: Iterable[tuple[SomeSubstitutionsType, SomeSubstitutionsType]] = (),
+        launch_arguments: Iterable[tuple[SomeSubstitutionsType, SomeSubstitutionsType]] | None = None,
         **kwargs: Any,
     ) -> None:
         """Keep the source (or the path of a launch file) and pairs of argument name and value."""
@@ -216,7 +216,7 @@ class IncludeLaunchDescription(Action):
         if not isinstance(launch_description_source, LaunchDescriptionSource):
             launch_description_source = AnyLaunchDescriptionSource(launch_description_source)
         self._source = launch_description_source
-        self._arguments = [(normalize_to_list_of_substitutions(name), value) for name, value in launch_arguments]
+        self._arguments = [(normalize_to_list_of_substitutions(name), value) for name, value in launch_arguments or ()]
 
     def get_sub_entities(self) -> list[LaunchDescriptionEntity]:
         """Return the description if it is known before the launch runs, without the arguments that this include gives."""
