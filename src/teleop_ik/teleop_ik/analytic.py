@@ -205,8 +205,9 @@ class Analytic:
                 joints = (lift, flex, nearest_turn(-phi - lift - flex, seed[3]))
             else:
                 joints = (lift, flex, -phi - lift - flex)
-            if planar.inside(joints, low, high):
-                return _Pose((pan, *joints, roll), 0.0, 0.0)
+            kept = planar.inside(joints, low, high)
+            if kept is not None:
+                return _Pose((pan, *kept, roll), 0.0, 0.0)
         if exact_only:
             return None
         tilt = math.atan2(normal, geometry.tool)
@@ -221,7 +222,7 @@ class Analytic:
         e3 = phi + tilt
         middle = (seed[1], seed[2], seed[3])
         either = (planar.exact(arm, rl, zl, e3, sign), planar.exact(arm, rl, zl, e3, -sign))
-        found = [j for j in either if j is not None and planar.inside(j, low, high)]
+        found = planar.all_inside(either, low, high)
         found += planar.nearest_elevation(arm, rl, zl, low, high)
         if not found:
             options = planar.closest_point(arm, rl, zl, low, high)

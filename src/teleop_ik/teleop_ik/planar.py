@@ -10,10 +10,11 @@ solves. Where the point itself is out of reach, the closest one has its free lin
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 Triple = tuple[float, float, float]
-_SLACK = 1e-9  # [rad], rounding at a bound
+_SLACK = 1e-6  # [rad], rounding at a bound, which a folded arm amplifies
 
 
 class Planar(NamedTuple):
@@ -42,13 +43,23 @@ def wrap(angle: float) -> float:
     return math.remainder(angle, 2.0 * math.pi)
 
 
-def inside(joints: Triple, lower: Triple, upper: Triple) -> bool:
-    """Return whether all three joints are within their bounds."""
-    return (
-        lower[0] - _SLACK <= joints[0] <= upper[0] + _SLACK
-        and lower[1] - _SLACK <= joints[1] <= upper[1] + _SLACK
-        and lower[2] - _SLACK <= joints[2] <= upper[2] + _SLACK
+def inside(joints: Triple, lower: Triple, upper: Triple) -> Triple | None:
+    """Return the joints when all three are within their bounds, drawn in by no more than rounding; else None."""
+    a, b, c = joints
+    if lower[0] <= a <= upper[0] and lower[1] <= b <= upper[1] and lower[2] <= c <= upper[2]:
+        return joints
+    drawn = (
+        min(max(a, lower[0]), upper[0]),
+        min(max(b, lower[1]), upper[1]),
+        min(max(c, lower[2]), upper[2]),
     )
+    return drawn if max(abs(a - drawn[0]), abs(b - drawn[1]), abs(c - drawn[2])) <= _SLACK else None
+
+
+def all_inside(options: Iterable[Triple | None], lower: Triple, upper: Triple) -> list[Triple]:
+    """Return those of ``options`` that are within their bounds."""
+    found = [inside(joints, lower, upper) for joints in options if joints is not None]
+    return [joints for joints in found if joints is not None]
 
 
 def exact(arm: Planar, r: float, z: float, e3: float, bend_sign: float) -> Triple | None:
@@ -103,7 +114,7 @@ def nearest_elevation(arm: Planar, r: float, z: float, lower: Triple, upper: Tri
         turn = arm.third + bound
         length, lead = _chained(arm.length2, arm.length3, turn)
         found += [_joints(arm, e1, e - lead, e - lead - turn) for e1, e in _both_bends(arm.length1, length, r, z)]
-    return [joints for joints in found if inside(joints, lower, upper)]
+    return all_inside(found, lower, upper)
 
 
 def closest_point(arm: Planar, r: float, z: float, lower: Triple, upper: Triple) -> list[Triple]:
@@ -142,4 +153,4 @@ def closest_point(arm: Planar, r: float, z: float, lower: Triple, upper: Triple)
         _, lead = _chained(arm.length2, arm.length3, turn)
         found.append(_joints(arm, towards, towards - lead, towards - lead - turn))
         found.append(_joints(arm, towards + math.pi, towards - lead, towards - lead - turn))
-    return [joints for joints in found if inside(joints, lower, upper)]
+    return all_inside(found, lower, upper)
