@@ -74,7 +74,7 @@ def _take(
     kept = floor * scale
     position, reasons = list(proposed.position), list(proposed.reason)
     if kept < 1.0:
-        why = Reason.FLOOR if floor < scale else Reason.COLLISION
+        why = int(Reason.FLOOR if floor < scale else Reason.COLLISION)
         low, high = motion.allowed(limits, before)
         for i in range(limits.arm):
             step = proposed.position[i] - before[i]
@@ -82,13 +82,12 @@ def _take(
             # an arm that is held starts every step from rest, so that acceleration seems to cut more than what holds it
             if step and (kept < _HELD or (1.0 - kept) * abs(step) > proposed.cut[i]):
                 reasons[i] = why
-    given = move.target.reason
-    state.reasons = tuple(int(own) or int(given[i]) for i, own in enumerate(reasons))
+    state.reasons = tuple([own or given for own, given in zip(reasons, move.target.reason)])
     if any(reasons):
         state.count(Counter.LIMITED)
     after = tuple(position)
     if move.dt > 0.0:
-        state.velocity = tuple((a - b) / move.dt for a, b in zip(after, before))
+        state.velocity = tuple([(a - b) / move.dt for a, b in zip(after, before)])
         state.filtered = proposed.filtered
     if kept < 1.0:
         # a hold is immediate: the arm's joints start again from rest at the commit, the gripper goes on

@@ -10,6 +10,9 @@ from teleop_common.limits import RobotLimits
 from teleop_safety.state import Joints
 
 _EPSILON = 1e-12
+# plain numbers: this runs in every commit, and looking an enumeration up costs more than the arithmetic
+_POSITION, _LEASH = int(Reason.POSITION_LIMIT), int(Reason.LEASH)
+_SPEED, _ACCELERATION = int(Reason.SPEED_LIMIT), int(Reason.ACCELERATION_LIMIT)
 
 
 @dataclass(frozen=True)
@@ -81,16 +84,21 @@ def clamp(
     reasons: list[int] = []
     cuts: list[float] = []
     for i, asked in enumerate(target):
+        leashed = i < limits.arm
+        # the common case first: both hulls contain what lies within limits and leash
+        if limits.lower[i] <= asked <= limits.upper[i] and (not leashed or abs(asked - measured[i]) <= leash):
+            result.append(asked)
+            reasons.append(0)
+            cuts.append(0.0)
+            continue
         ref = reference[i]
         value = min(max(asked, min(limits.lower[i], ref)), max(limits.upper[i], ref))
         cut = abs(asked - value)
-        reason = Reason.NONE
-        if cut > _EPSILON:
-            reason = Reason.POSITION_LIMIT
-        if i < limits.arm:
+        reason = _POSITION if cut > _EPSILON else 0
+        if leashed:
             near = min(max(value, min(measured[i] - leash, ref)), max(measured[i] + leash, ref))
             if abs(value - near) > max(cut, _EPSILON):
-                reason, cut = Reason.LEASH, abs(value - near)
+                reason, cut = _LEASH, abs(value - near)
             value = near
         result.append(value)
         reasons.append(reason)
@@ -98,22 +106,22 @@ def clamp(
     return tuple(result), reasons, cuts
 
 
-def _scale(
-    delta: list[float], goal: list[float], velocity: Joints, dt: float, top: Joints, growth: Joints
-) -> tuple[float, Reason]:
+def _scale(delta: list[float], goal: list[float], velocity: Joints, dt: float, top: Joints, growth: Joints) -> tuple[float, int]:
     """Return the largest share of ``delta`` [rad] that every joint's speed and acceleration allow, and which of them binds."""
-    best, why = 1.0, Reason.NONE
+    best, why = 1.0, 0
     for i, d in enumerate(delta):
         if d == 0.0:
             continue
         wanted = abs(d) / dt
         # growth from the speed in this direction; after a reversal, from rest: a hold is always allowed
         along = velocity[i] if d > 0.0 else -velocity[i]
-        grown = max(along, 0.0) + growth[i] * dt
+        grown = (along if along > 0.0 else 0.0) + growth[i] * dt
         braked = math.sqrt(2.0 * growth[i] * abs(goal[i]))
-        for bound, reason in ((top[i], Reason.SPEED_LIMIT), (min(grown, braked), Reason.ACCELERATION_LIMIT)):
-            if wanted * best > bound:
-                best, why = bound / wanted, reason
+        if wanted * best > top[i]:
+            best, why = top[i] / wanted, _SPEED
+        slower = grown if grown < braked else braked
+        if wanted * best > slower:
+            best, why = slower / wanted, _ACCELERATION
     return best, why
 
 
@@ -162,5 +170,5 @@ def step(
         short = short or scale < 1.0
     # rounding of r + s·(y - r) must not leave the interval by a bit
     low, high = allowed(limits, reference)
-    bounded = tuple(min(max(p, a), b) for p, a, b in zip(position, low, high))
+    bounded = tuple([a if p < a else b if p > b else p for p, a, b in zip(position, low, high)])
     return Step(bounded, tuple(smooth), tuple(reasons), tuple(cuts), short)
