@@ -55,9 +55,7 @@ class Differential:
         task = _Task(jacobian(posture), turns, posture.axes, previous, allowed, dt)
         excess = task.position(_less(_shortened(target.position, posture.position), task.free_columns, lag))
         left = task.attitude(rotation_between(kept, posture.rotation), lag)
-        joints = tuple(
-            [min(max(p + by, low), high) for p, by, low, high in zip(previous, task.step, allowed.lower, allowed.upper)]
-        )
+        joints = tuple([then + by for then, by in zip(previous, task.step)])
         return Solution(limit_step(previous, joints, allowed, dt), excess, math.hypot(left, swing))
 
 
@@ -108,7 +106,10 @@ class _Task:
             if first is None:
                 return error
             if attempt == 0:
-                share = min([1.0, *[pace / abs(by) for by, pace in zip(first.joints, self.pace) if abs(by) > pace]])
+                share = 1.0
+                for by, pace in zip(first.joints, self.pace):
+                    if not -pace <= share * by <= pace:
+                        share = pace / abs(by)
                 if share < 1.0:
                     # ask for no more than this step can do, or joints would be stopped by bounds that they are far from
                     error = (share * error[0], share * error[1], share * error[2])

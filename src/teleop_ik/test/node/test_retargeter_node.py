@@ -149,7 +149,7 @@ def test_configuration_and_report_are_published(domain):
     ("params", "said"),
     [
         ({"arms": ("middle",)}, "middle"),
-        ({"solver": "magic"}, "one of analytic, differential"),
+        ({"solver": "magic"}, "one of differential, analytic"),
         ({"limits_file": "/nowhere.yaml"}, "/nowhere.yaml"),
         ({"trigger_dead_zone": 0.9}, "trigger_dead_zone"),
     ],
