@@ -81,6 +81,7 @@ activate() {
     set +u; . "$root/install/local_setup.bash" >/dev/null 2>&1; set -u
   fi
   export ROS_AUTOMATIC_DISCOVERY_RANGE=${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}
+  export FASTRTPS_DEFAULT_PROFILES_FILE=${FASTRTPS_DEFAULT_PROFILES_FILE:-$root/config/fastdds.xml}
   export MUJOCO_GL=${MUJOCO_GL:-egl} RCUTILS_COLORIZED_OUTPUT=${RCUTILS_COLORIZED_OUTPUT:-0} TELEOP_ROOT=$root
 }
 

@@ -118,8 +118,14 @@ def process(
         # JSON is YAML that keeps types: the code "012345" stays text
         text = json.dumps(value) if isinstance(value, str | bool) else str(list(value) if isinstance(value, tuple) else value)
         command += ["-p", f"{name}:={text}"]
+    # a pipe that nobody empties stops a talkative node: 1 MiB holds what a test's node says
     child = subprocess.Popen(
-        command, env=os.environ | {"ROS_DOMAIN_ID": str(domain)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        env=os.environ | {"ROS_DOMAIN_ID": str(domain)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        pipesize=1 << 20,
     )
     try:
         yield child

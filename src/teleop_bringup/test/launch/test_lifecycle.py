@@ -20,7 +20,7 @@ def pid_of(graph, executable):
     """Return the pid of the launch's own child that runs ``executable``."""
     children = subprocess.run(["pgrep", "-P", str(graph.process.pid)], capture_output=True, text=True).stdout.split()
     for pid in children:
-        command = subprocess.run(["ps", "-o", "args=", "-p", pid], capture_output=True, text=True).stdout
+        command = subprocess.run(["ps", "-ww", "-o", "args=", "-p", pid], capture_output=True, text=True).stdout
         if re.search(rf"/{executable}( |$)", command):
             return int(pid)
     return None

@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("rclpy")
 
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
-from teleop_common.cdr import Codec, WireError  # noqa: E402
 
 from teleop_common import enums, records, transport  # noqa: E402
+from teleop_common.cdr import Codec, WireError  # noqa: E402
 
 MESSAGES = [
     r

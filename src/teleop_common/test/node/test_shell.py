@@ -8,9 +8,8 @@ import pytest
 
 pytest.importorskip("rclpy")
 
-from teleop_common.testing import probe  # noqa: E402
-
 from teleop_common import qos, records  # noqa: E402
+from teleop_common.testing import probe  # noqa: E402
 
 NODE = """
     import sys

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from teleop_common.errors import ConfigError
 
 from teleop_common import cell, limits
+from teleop_common.errors import ConfigError
 
 CONFIG = Path(__file__).parents[4] / "config"
 

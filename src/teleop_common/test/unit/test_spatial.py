@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from teleop_common.records import Pose, Transform
 
 from teleop_common import spatial
+from teleop_common.records import Pose, Transform
 
 number = st.floats(-3.0, 3.0, allow_nan=False)
 vectors = st.tuples(number, number, number)
