@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import queue
+import threading
 import time
 from concurrent.futures import Future
 from typing import Any
@@ -20,6 +22,7 @@ from teleop_web.graph import Answer
 from teleop_web.hub import Clock
 from teleop_web.status import Status
 
+_LOG_LINES = 200  # waiting at most; a stopped terminal must not stop the frames, nor fill the memory
 _DEVICES = "/teleop/devices/"
 _CAMERAS = ("/teleop/cameras/", "/image/compressed")
 
@@ -32,6 +35,9 @@ class GraphNode(TeleopNode):
     def watch_graph(self, status: Status, arms: tuple[str, ...]) -> None:
         """Subscribe to what the pages show and prepare the services that they call."""
         self.status = status
+        self._log: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._logger_thread = threading.Thread(target=self._write_log, name="log", daemon=True)
+        self._logger_thread.start()
         # made now: a client or subscription added from the server's thread would race the executor
         self._service_clients: dict[str, Client] = {}
         self._pictures: dict[str, Subscription] = {}
@@ -85,8 +91,19 @@ class GraphNode(TeleopNode):
             return self.status.snapshot(monotonic_s())
 
     def event(self, text: str) -> None:
-        """Log something that an operator would want to read."""
-        self.get_logger().info(text)
+        """Log something that an operator would want to read, without waiting for a terminal that does not take it."""
+        if self._log.qsize() < _LOG_LINES:
+            self._log.put(text)
+
+    def _write_log(self) -> None:
+        while (text := self._log.get()) is not None:
+            self.get_logger().info(text)
+
+    def close(self) -> None:
+        """Stop the log's thread and the tickers."""
+        self._log.put(None)
+        self._logger_thread.join(1.0)
+        super().close()
 
     def call(self, name: str, **fields: Any) -> Future[Answer]:
         """Call a service; the future gets its answer, or ConnectionError when nobody offers it."""

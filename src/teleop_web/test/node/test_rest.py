@@ -6,11 +6,10 @@ import time
 import pytest
 
 pytest.importorskip("rclpy")
-pytest.importorskip("websockets")
+pytest.importorskip("aiohttp")
 
-from client import INSECURE, request  # noqa: E402
+from client import Socket, request  # noqa: E402
 from fake_graph import FakeGraph  # noqa: E402
-from websockets.sync.client import connect  # noqa: E402
 
 from teleop_common.testing import process  # noqa: E402
 
@@ -79,31 +78,35 @@ def test_wrong_request_is_refused(gateway, path, body, status):
     assert status == 413 or answer["allowed"]
 
 
-def test_camera_is_received_only_while_somebody_looks(gateway, probe, graph):
+@pytest.fixture
+def viewer(gateway, probe, graph):
     probe.until(lambda: "overshoulder" in request(gateway, "/api/cameras")[1]["cameras"], what="camera found")
+    made = Socket(gateway.https.replace("https", "wss") + f"/ws/camera?code={gateway.code}")
+    yield made
+    made.close()
+
+
+def test_camera_is_received_only_while_somebody_looks(probe, graph, viewer):
     assert graph.camera.get_subscription_count() == 0
-    url = gateway.https.replace("https", "wss") + f"/ws/camera?code={gateway.code}"
-    with connect(url, ssl=INSECURE, compression=None) as viewer:
-        viewer.send("view:overshoulder")
-        for _ in range(3):
-            assert viewer.recv(timeout=5) == graph.jpeg
-            viewer.send("ok")
+    viewer.send("view:overshoulder")
+    for _ in range(3):
+        assert viewer.receive() == graph.jpeg
+        viewer.send("ok")
+    viewer.send("view:")
     probe.until(lambda: graph.camera.get_subscription_count() == 0, what="camera left alone")
 
 
-def test_viewer_that_confirms_nothing_gets_no_more_than_two_pictures(gateway, probe, graph):
-    probe.until(lambda: "overshoulder" in request(gateway, "/api/cameras")[1]["cameras"], what="camera found")
-    url = gateway.https.replace("https", "wss") + f"/ws/camera?code={gateway.code}&view=overshoulder"
-    with connect(url, ssl=INSECURE, compression=None) as viewer:
-        assert viewer.recv(timeout=5)
-        assert viewer.recv(timeout=5)
-        with pytest.raises(TimeoutError):
-            viewer.recv(timeout=0.5)
+def test_viewer_that_confirms_nothing_gets_no_more_than_two_pictures(viewer):
+    viewer.send("view:overshoulder")
+    assert viewer.receive()
+    assert viewer.receive()
+    with pytest.raises(TimeoutError):
+        viewer.receive(0.5)
 
 
 def test_camera_socket_needs_the_code(gateway):
     with pytest.raises(Exception, match="401"):
-        connect(gateway.https.replace("https", "wss") + "/ws/camera?view=x", ssl=INSECURE)
+        Socket(gateway.https.replace("https", "wss") + "/ws/camera?view=x")
 
 
 def refused(domain, output, tmp_path, pages, **params):
