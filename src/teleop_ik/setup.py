@@ -19,7 +19,7 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
-            "retargeter = teleop_ik.retargeter_node:main",
+            "retargeter = teleop_ik.executables:retargeter",
         ]
     },
 )

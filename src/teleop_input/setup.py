@@ -19,8 +19,8 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
-            "debug_input = teleop_input.debug_node:main",
-            "replay_input = teleop_input.replay_node:main",
+            "debug_input = teleop_input.executables:debug_input",
+            "replay_input = teleop_input.executables:replay_input",
         ]
     },
 )

@@ -19,7 +19,7 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
-            "guard = teleop_safety.guard_node:main",
+            "guard = teleop_safety.executables:guard",
         ]
     },
 )

@@ -19,7 +19,7 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
-            "session = teleop_session.session_node:main",
+            "session = teleop_session.executables:session",
         ]
     },
 )

@@ -19,8 +19,8 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
-            "sim = teleop_sim.sim_node:main",
-            "sim_cameras = teleop_sim.cameras_node:main",
+            "sim = teleop_sim.executables:sim",
+            "sim_cameras = teleop_sim.executables:sim_cameras",
         ]
     },
 )

@@ -36,7 +36,7 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
-            "web_gateway = teleop_web.gateway_node:main",
+            "web_gateway = teleop_web.executables:web_gateway",
         ]
     },
 )

@@ -19,7 +19,7 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
-            "robot_state_publisher = robot_state_publisher.node:main",
+            "robot_state_publisher = robot_state_publisher.start:main",
         ]
     },
 )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 import time
 from functools import partial
 
 from teleop_common import cell, limits, params, paths, qos, records
 from teleop_common.enums import Provider
 from teleop_common.errors import ConfigError
-from teleop_common.runner import TeleopNode, run
+from teleop_common.runner import TeleopNode
 from teleop_common.transport import RecordPublisher, subscribe
 from teleop_description.assets import urdf_path
 from teleop_ik.params import RetargeterParams
@@ -122,8 +121,3 @@ class RetargeterNode(TeleopNode):
                 devices=devices,
             )
         )
-
-
-def main() -> None:
-    """Run the node."""
-    sys.exit(run(RetargeterNode))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import sys
 import time
 from pathlib import Path
 
 from teleop_common import params, paths, qos, records
 from teleop_common.enums import Session
 from teleop_common.errors import ConfigError
-from teleop_common.runner import TeleopNode, run
+from teleop_common.runner import TeleopNode
 from teleop_common.transport import RecordPublisher, subscribe
 from teleop_input.params import DebugParams
 from teleop_input.path import DebugPath, load
@@ -77,8 +76,3 @@ class DebugInput(TeleopNode):
         response.success, response.message = True, f"{path.name}: {path.description}"
         self.get_logger().info(f"path {response.message}")
         return response
-
-
-def main() -> None:
-    """Run the node."""
-    sys.exit(run(DebugInput))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 import threading
 import time
 
@@ -13,7 +12,7 @@ from std_srvs.srv import SetBool
 
 from teleop_common import params, qos, records
 from teleop_common.enums import Session
-from teleop_common.runner import TeleopNode, run
+from teleop_common.runner import TeleopNode
 from teleop_common.transport import RecordPublisher, subscribe
 from teleop_input import bag
 from teleop_input.params import ReplayParams
@@ -119,8 +118,3 @@ class ReplayInput(TeleopNode):
         response.success, response.message = True, "loops" if request.data else "ends"
         self._say()
         return response
-
-
-def main() -> None:
-    """Run the node."""
-    sys.exit(run(ReplayInput))

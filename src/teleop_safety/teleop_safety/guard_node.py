@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import random
-import sys
 import time
 from dataclasses import asdict
 from functools import partial
@@ -14,7 +13,7 @@ from teleop_common import cell, limits, paths, qos, records
 from teleop_common.enums import Provider
 from teleop_common.errors import ConfigError
 from teleop_common.params import load
-from teleop_common.runner import TeleopNode, run
+from teleop_common.runner import TeleopNode
 from teleop_common.transport import RecordPublisher, subscribe
 from teleop_safety import shapes, space
 from teleop_safety.collision import CollisionFilter
@@ -126,8 +125,3 @@ class GuardNode(TeleopNode):
         at = self.at()
         header, host = records.Header(at.ros), platform.node()
         self._report.publish(records.ProviderReport(header, 1, at.mono, host, os.getpid(), "node/guard", Provider.AVAILABLE))
-
-
-def main() -> None:
-    """Run the node."""
-    sys.exit(run(GuardNode))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,7 @@ from visualization_msgs.msg import MarkerArray
 
 from teleop_common import cell, params, paths, qos, records
 from teleop_common.enums import Command, Session
-from teleop_common.runner import TeleopNode, monotonic_s, run
+from teleop_common.runner import TeleopNode, monotonic_s
 from teleop_common.transport import RecordPublisher, subscribe
 from teleop_interfaces.srv import SessionCommand, SetStance
 from teleop_session import bindings, conversions
@@ -134,8 +133,3 @@ class SessionNode(TeleopNode):
         if not self.core.machine.flowing:
             # frames carry the transform when they flow
             self._tf.publish(records.TFMessage((conversions.origin_transform(now, self.core.world_from_tracking),)))
-
-
-def main() -> None:
-    """Run the node."""
-    sys.exit(run(SessionNode))

@@ -6,7 +6,6 @@ import array
 import dataclasses
 import os
 import platform
-import sys
 import threading
 import time
 
@@ -19,7 +18,7 @@ from teleop_common import cell, limits, paths, qos, records  # noqa: E402
 from teleop_common.enums import Provider  # noqa: E402
 from teleop_common.errors import ConfigError  # noqa: E402
 from teleop_common.params import load  # noqa: E402
-from teleop_common.runner import TeleopNode, monotonic_s, run  # noqa: E402
+from teleop_common.runner import TeleopNode, monotonic_s  # noqa: E402
 from teleop_common.transport import RecordPublisher, subscribe  # noqa: E402
 from teleop_description.scene import build  # noqa: E402
 from teleop_sim.cameras_params import CamerasParams  # noqa: E402
@@ -127,12 +126,3 @@ class CamerasNode(TeleopNode):
         self._stopping.set()
         self._thread.join(2.0)
         super().close()
-
-
-def main() -> None:
-    """Run the node."""
-    sys.exit(run(CamerasNode))
-
-
-if __name__ == "__main__":
-    main()

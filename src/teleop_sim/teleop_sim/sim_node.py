@@ -6,7 +6,6 @@ import dataclasses
 import os
 import platform
 import secrets
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,7 +16,7 @@ from std_srvs.srv import SetBool, Trigger
 from teleop_common import cell, limits, paths, qos, records
 from teleop_common.enums import Provider
 from teleop_common.params import load
-from teleop_common.runner import TeleopNode, monotonic_s, run
+from teleop_common.runner import TeleopNode, monotonic_s
 from teleop_common.transport import RecordPublisher, subscribe
 from teleop_interfaces.srv import SimCubes
 from teleop_sim.pacing import Schedule
@@ -126,12 +125,3 @@ class SimNode(TeleopNode):
             "drivers": memories,
         }
         self.publish_config(content)
-
-
-def main() -> None:
-    """Run the node."""
-    sys.exit(run(SimNode))
-
-
-if __name__ == "__main__":
-    main()

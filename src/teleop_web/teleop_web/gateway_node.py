@@ -16,7 +16,7 @@ from std_msgs.msg import String
 from teleop_common import limits, paths, qos, records
 from teleop_common.enums import Provider
 from teleop_common.params import load
-from teleop_common.runner import monotonic_s, run
+from teleop_common.runner import monotonic_s
 from teleop_common.transport import RecordPublisher
 from teleop_web import certificate, devices
 from teleop_web.cameras import CameraRoom
@@ -120,8 +120,3 @@ class GatewayNode(GraphNode):
         """Close the sockets, then the node."""
         self.server.stop()
         super().close()
-
-
-def main() -> None:
-    """Entry point."""
-    sys.exit(run(GatewayNode))
