@@ -75,6 +75,21 @@
     head(position, orientation) { device.position.set(...position); device.quaternion.set(...orientation); },
     // the emulator drives the aim pose; the grip hangs on it by a fixed offset
     ray(side, position, orientation) { controller(side).position.set(...position); controller(side).quaternion.set(...orientation); },
+    // move hands by their deltas [m] in a straight, smooth line that takes so long [s]
+    move(deltas, seconds) {
+      const starts = Object.entries(deltas).map(([side, delta]) => [controller(side), controller(side).position.toArray(), delta]);
+      const began = performance.now();
+      return new Promise((done) => {
+        const timer = setInterval(() => {
+          const part = Math.min(1, (performance.now() - began) / 1000 / seconds);
+          const share = part * part * (3 - 2 * part);
+          for (const [hand, start, delta] of starts) hand.position.set(...start.map((x, i) => x + share * delta[i]));
+          if (part < 1) return;
+          clearInterval(timer);
+          done();
+        }, 5);
+      });
+    },
     gripOffset: (side) => Array.from(hidden(spaces(side)[0], '@iwer/xr-space').offsetMatrix), // column major, grip in ray
     button(side, id, value) { controller(side).updateButtonValue(id, value); },
     stick(side, x, y) { controller(side).updateAxes('thumbstick', x, y); },

@@ -36,6 +36,9 @@ export class Scene {
     this.context = context;
     this.panelTexture = new THREE.CanvasTexture(canvas);
     this.panelTexture.colorSpace = THREE.SRGBColorSpace;
+    // a texel is about a pixel of the headset at this distance; making mipmaps of each repaint would cost whole frames
+    this.panelTexture.generateMipmaps = false;
+    this.panelTexture.minFilter = THREE.LinearFilter;
     const flat = (options: THREE.MeshBasicMaterialParameters): THREE.MeshBasicMaterial => new THREE.MeshBasicMaterial({ toneMapped: false, ...options });
     this.tile = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), flat({ color: 0x1c2128 }));
     const height = (PANEL_WIDTH * PANEL_PIXELS[1]) / PANEL_PIXELS[0];
