@@ -6,6 +6,7 @@ one second; one that refuses its configuration (exit status 2) ends the whole la
 
 from __future__ import annotations
 
+import secrets
 import shutil
 
 from launch import LaunchContext, LaunchDescriptionEntity
@@ -63,7 +64,7 @@ ARGUMENTS = {
     "bind": ("0.0.0.0", "address that the HTTPS server listens on", None),
     "https_port": ("8443", "HTTPS port for the headset, 0 takes a free one", None),
     "http_port": ("8080", "HTTP port on localhost for the desktop page, 0 takes a free one", None),
-    "pairing_code": ("", "six digits a page must present; empty makes one at each start", None),
+    "pairing_code": ("", "six digits a page must present; empty makes one at each launch", None),
     "cubes_seed": ("0", "seed of the cubes' places", None),
     "side": ("all", "which side of the graph runs here: all, the operator's or the arms'", ["all", "operator", "arms"]),
     "discovery": ("localhost", "how far ROS discovery reaches", ["localhost", "subnet"]),
@@ -134,6 +135,8 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
     provider = PythonExpression(
         ["{'web': 'webxr'}.get('", LaunchConfiguration("input"), "', '", LaunchConfiguration("input"), "')"]
     )
+    # made here and not by the gateway, so that pages find their way back after its respawn
+    code = PythonExpression(["'", LaunchConfiguration("pairing_code"), f"' or '{secrets.randbelow(1_000_000):06d}'"])
     return [
         node("teleop_input", "debug_input", "path", when=_both(OPERATOR_SIDE, _is("input", "debug"))),
         node("teleop_input", "replay_input", "bag", "loop", when=_both(OPERATOR_SIDE, _is("input", "replay"))),
@@ -142,8 +145,8 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
             when=OPERATOR_SIDE, arms=ARMS, provider=ParameterValue(provider, value_type=str),
         ),
         node(
-            "teleop_web", "web_gateway", "bind", "https_port", "http_port", "pairing_code",
-            when=_both(OPERATOR_SIDE, _is("web", "true")), arms=ARMS,
+            "teleop_web", "web_gateway", "limits_file", "bind", "https_port", "http_port",
+            when=_both(OPERATOR_SIDE, _is("web", "true")), arms=ARMS, pairing_code=ParameterValue(code, value_type=str),
         ),
         Node(
             package="rviz2", executable="rviz2", name="rviz2", output="log",

@@ -19,7 +19,7 @@ class SimParams:
     tick_hz: float = param(200.0, "rate at which due physics steps are done", unit="Hz", minimum=50.0, maximum=1000.0)
     joint_state_hz: float = param(100.0, "rate of the joint states", unit="Hz", minimum=1.0, maximum=500.0)
     sim_state_hz: float = param(60.0, "rate of /sim/state, for renderers", unit="Hz", minimum=1.0, maximum=500.0)
-    driver_state_hz: float = param(10.0, "rate of unchanged driver states", unit="Hz", minimum=1.0, maximum=100.0)
+    driver_state_hz: float = param(20.0, "rate of unchanged driver states", unit="Hz", minimum=1.0, maximum=100.0)
     publish_clock: bool = param(False, "publish the simulated time on /clock")
     kp: float = param(998.22, "stiffness of the position servos", unit="Nm/rad", minimum=0.1, maximum=10000.0)
     kv: float = param(2.731, "damping of the position servos", unit="Nm s/rad", minimum=0.0, maximum=100.0)
