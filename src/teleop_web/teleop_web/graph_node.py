@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
 from concurrent.futures import Future
 from typing import Any
 
-from rclpy.client import Client
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import SetBool, Trigger
@@ -18,11 +15,11 @@ from teleop_common.runner import TeleopNode, monotonic_s
 from teleop_common.transport import subscribe
 from teleop_interfaces.msg import JointTargets, TeleopFrame
 from teleop_interfaces.srv import SessionCommand, SetStance, SimCubes
+from teleop_web.eventlog import EventLog
 from teleop_web.graph import Answer
 from teleop_web.hub import Clock
 from teleop_web.status import Status
 
-_LOG_LINES = 200  # waiting at most; a stopped terminal must not stop the frames, nor fill the memory
 _DEVICES = "/teleop/devices/"
 _CAMERAS = ("/teleop/cameras/", "/image/compressed")
 
@@ -35,21 +32,16 @@ class GraphNode(TeleopNode):
     def watch_graph(self, status: Status, arms: tuple[str, ...]) -> None:
         """Subscribe to what the pages show and prepare the services that they call."""
         self.status = status
-        self._log: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._logger_thread = threading.Thread(target=self._write_log, name="log", daemon=True)
-        self._logger_thread.start()
+        self._log = EventLog(self.get_logger().info)
         # made now: a client or subscription added from the server's thread would race the executor
-        self._service_clients: dict[str, Client] = {}
         self._pictures: dict[str, Subscription] = {}
         self._providers: dict[str, Subscription] = {}
         self._camera_names: list[str] = []
         self._wanted: set[str] = set()
         kinds = [(SessionCommand, "/teleop/session/command"), (SetStance, "/teleop/session/set_stance"), (SimCubes, "/sim/cubes")]
         kinds += [(Trigger, name) for name in ("/teleop/estop", "/teleop/estop/reset", "/sim/reset")]
-        for arm in arms:
-            kinds += [(Trigger, f"/{arm}/estop"), (SetBool, f"/{arm}/torque")]
-        for kind, name in kinds:
-            self._service_clients[name] = self.create_client(kind, name)
+        kinds += [(kind, f"/{arm}/{name}") for arm in arms for kind, name in ((Trigger, "estop"), (SetBool, "torque"))]
+        self._service_clients = {name: self.create_client(kind, name) for kind, name in kinds}
         self._subscribe(status, arms)
         self.every(10.0, self._follow_cameras)
         self.every(1.0, self._discover)
@@ -69,12 +61,9 @@ class GraphNode(TeleopNode):
             hear(records.JointCommand, f"/{arm}/joint_command", lambda s, now, arm=arm: status.on_command(arm, s, now))
             hear(records.JointState, f"/{arm}/joint_states", lambda s, now, arm=arm: status.on_joints(arm, s, now))
             hear(records.DriverState, f"/{arm}/driver_state", lambda s, now, arm=arm: status.on_driver(arm, s, now))
-        for kind, topic, take in (
-            (TeleopFrame, "/teleop/frame", status.on_finalised),
-            (JointTargets, "/teleop/joint_targets", status.on_targets),
-        ):
-            # only counted, so not decoded
-            self.create_subscription(kind, topic, lambda _bytes, take=take: self._count(take), qos.NEWEST, raw=True)
+        counted = {"frame": (TeleopFrame, status.on_finalised), "joint_targets": (JointTargets, status.on_targets)}
+        for topic, (kind, take) in counted.items():  # only counted, so not decoded
+            self.create_subscription(kind, f"/teleop/{topic}", lambda _, take=take: self._count(take), qos.NEWEST, raw=True)
 
     def _count(self, take: Any) -> None:
         with self.lock:
@@ -82,8 +71,7 @@ class GraphNode(TeleopNode):
 
     def clock(self) -> Clock:
         """Return the present instant."""
-        monotonic = time.monotonic_ns()
-        return Clock(monotonic * 1e-9, monotonic, self.now_ns())
+        return Clock((monotonic := time.monotonic_ns()) * 1e-9, monotonic, self.now_ns())
 
     def snapshot(self) -> dict[str, Any]:
         """Return the graph's state for the pages."""
@@ -92,17 +80,11 @@ class GraphNode(TeleopNode):
 
     def event(self, text: str) -> None:
         """Log something that an operator would want to read, without waiting for a terminal that does not take it."""
-        if self._log.qsize() < _LOG_LINES:
-            self._log.put(text)
-
-    def _write_log(self) -> None:
-        while (text := self._log.get()) is not None:
-            self.get_logger().info(text)
+        self._log.say(text)
 
     def close(self) -> None:
         """Stop the log's thread and the tickers."""
-        self._log.put(None)
-        self._logger_thread.join(1.0)
+        self._log.close()
         super().close()
 
     def call(self, name: str, **fields: Any) -> Future[Answer]:
