@@ -25,7 +25,7 @@ def running(browser, tmp_path_factory):
             graph.ready()
             address = web.announced(graph.node)
             # a small window: every pixel is drawn in software, on the cores that the graph runs on
-            with web.headset(browser, address, size=(200, 140)) as quest:
+            with web.headset(browser, address, size=(200, 140), hz=72) as quest:
                 for side, x in (("left", -0.2), ("right", 0.2)):
                     quest.call("ray", side, [x, 1.2, -0.4], [0, 0, 0, 1])
                 graph.until(lambda: graph.session and graph.session[-1].state == 3, 20.0, "session RUNNING by itself")
