@@ -125,6 +125,18 @@ class Operator:
         self._ticker.stop()
 
 
+def envelope_violations(commands: list[records.JointCommand], joints: tuple[limits.JointLimits, ...]) -> list[str]:
+    """Return what in ``commands`` leaves the limits, or exceeds the speed from one commit to the next heard."""
+    found = []
+    for before, now in zip(commands, commands[1:], strict=False):
+        for joint, old, new in zip(joints, before.position, now.position, strict=True):
+            if not joint.lower - 1e-9 <= new <= joint.upper + 1e-9:
+                found.append(f"commit {now.commit}: {joint.name} at {new} rad, allowed {joint.lower} to {joint.upper}")
+            if now.commit == before.commit + 1 and abs(new - old) > joint.velocity * min(now.dt, 0.025) + 1e-9:
+                found.append(f"commit {now.commit}: {joint.name} moved {new - old} rad in {now.dt} s")
+    return found
+
+
 class Tool:
     """Forward kinematics of one arm's tool in world."""
 
