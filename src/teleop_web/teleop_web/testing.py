@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -133,6 +133,10 @@ class Headset:
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function of the shim: head, ray, button, stick, connected, tracking, visibility, recenter, breakSocket."""
         self.page.evaluate("([name, args]) => { __xr[name](...args); }", [name, list(arguments)])
+
+    def move(self, seconds: float, **deltas: Sequence[float]) -> None:
+        """Move hands by ``deltas`` [m] (``right=(dx, dy, dz)``, WebXR axes) in a smooth line that takes ``seconds``."""
+        self.page.evaluate("([deltas, seconds]) => __xr.move(deltas, seconds)", [deltas, seconds])
 
     def play(
         self, recording: dict[str, Any], *, squeeze: tuple[float, float, float] | None = None, without: tuple[int, ...] = ()

@@ -77,7 +77,7 @@
     ray(side, position, orientation) { controller(side).position.set(...position); controller(side).quaternion.set(...orientation); },
     // move hands by their deltas [m] in a straight, smooth line that takes so long [s]
     move(deltas, seconds) {
-      const starts = Object.entries(deltas).map(([side, delta]) => [controller(side), controller(side).position.toArray(), delta]);
+      const starts = Object.entries(deltas).map(([side, delta]) => [controller(side), Array.from(controller(side).position.vec3), delta]);
       const began = performance.now();
       return new Promise((done) => {
         const timer = setInterval(() => {
