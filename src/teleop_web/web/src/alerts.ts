@@ -46,7 +46,7 @@ export function clearance(state: State): string {
 
 /** Say in a few words what an arm does and what the operator can do about it. */
 export function armText(arm: Arm): { text: string; tone: 'good' | 'busy' | 'idle' | 'bad' } {
-  const why = arm.reason ? ` (${arm.reason})` : '';
+  const why = arm.reason && arm.reason !== 'ready' ? ` (${arm.reason})` : '';
   switch (arm.authority) {
     case 'driving':
       return { text: 'DRIVING', tone: 'good' };
@@ -64,6 +64,7 @@ export function armText(arm: Arm): { text: string; tone: 'good' | 'busy' | 'idle
     case 'fault':
       return { text: `FAULT${why}`, tone: 'bad' };
     case 'idle':
+      if (arm.reason === 'frames stopped') return { text: 'no frames from the operator; enter the session in the headset', tone: 'busy' };
       return arm.must_open ? { text: `open the grip first${why}`, tone: 'busy' } : { text: `squeeze ${arm.hand || 'the'} grip to drive${why}`, tone: 'idle' };
     default:
       return { text: 'guard not heard', tone: 'bad' };
