@@ -19,8 +19,10 @@ else:
 @pytest.fixture
 def domain():
     """A ROS domain id that no other test on this machine uses, also in the environment of child processes."""
-    coordinator = pytest.importorskip("domain_coordinator")
-    with coordinator.domain_id() as number:
+    pytest.importorskip("domain_coordinator")
+    from teleop_common.testing import free_domain
+
+    with free_domain() as number:
         before = os.environ.get("ROS_DOMAIN_ID")
         os.environ["ROS_DOMAIN_ID"] = str(number)
         yield number

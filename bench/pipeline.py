@@ -17,12 +17,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from domain_coordinator import domain_id
 from std_srvs.srv import Trigger
 
 from teleop_common import qos, records
 from teleop_common.enums import Authority, PoseFlags
-from teleop_common.testing import Probe, probe
+from teleop_common.testing import Probe, free_domain, probe
 from teleop_common.ticker import Ticker
 from teleop_interfaces.srv import SessionCommand
 
@@ -82,7 +81,7 @@ def _percentiles(name: str, values_ms: list[float]) -> dict[str, float]:
 
 def run() -> dict[str, Any]:
     """Measure and return the figures of ``pipeline``."""
-    with domain_id() as domain:
+    with free_domain() as domain:
         environment = os.environ | {"ROS_DOMAIN_ID": str(domain)}
         os.environ["ROS_DOMAIN_ID"] = str(domain)
         launch = [

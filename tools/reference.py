@@ -123,12 +123,11 @@ def authority_page() -> str:
 
 def graph_page() -> str:
     """Return docs/graph.md from the graph as it runs with a scripted operator."""
-    from domain_coordinator import domain_id
-
     from teleop_bringup import drawing, testing
+    from teleop_common.testing import free_domain
 
     with (
-        domain_id() as domain,
+        free_domain() as domain,
         testing.graph(domain, "input:=debug", "https_port:=0", "http_port:=0", "bind:=127.0.0.1") as graph,
     ):
         graph.ready()

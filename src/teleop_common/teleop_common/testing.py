@@ -9,10 +9,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import rclpy
+from domain_coordinator import domain_id
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
@@ -86,6 +87,20 @@ class Probe(TeleopNode):
         self._thread.join(2.0)
         self.destroy_node()
         rclpy.try_shutdown(context=self._context)
+
+
+@contextmanager
+def free_domain() -> Iterator[int]:
+    """Yield a domain id that no other test on this machine uses.
+
+    domain_coordinator's own context manager answers an exception of its body with one of its own.
+    """
+    with ExitStack() as stack:
+        number = stack.enter_context(domain_id())
+        try:
+            yield number
+        finally:
+            stack.close()
 
 
 @contextmanager

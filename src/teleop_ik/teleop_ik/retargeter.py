@@ -111,7 +111,8 @@ class Retargeter:
         if frame.connection == before.connection and frame.sequence <= before.sequence:
             self.duplicates += 1
             return None
-        dt = 1e-9 * max(0, min(frame.header.stamp - before.stamp, now_ns - before.now_ns, int(1e9 * LONGEST_DT)))
+        # the frames' own time, not their arrival: the same frames give the same targets (the guard credits no more than passed)
+        dt = 1e-9 * max(0, min(frame.header.stamp - before.stamp, int(1e9 * LONGEST_DT)))
         heading, heading_ns = self._heading(before, frame, now_ns)
         usable = heading if now_ns - heading_ns <= 1e9 * HEADING_LIFE else None
         tracking = Pose(*frame.world_from_tracking)

@@ -28,10 +28,11 @@ class Playback(StrEnum):
 
 
 class Due(NamedTuple):
-    """A frame to send now: its number in the recording and the connection it belongs to."""
+    """A frame to send now: its number in the recording, the connection it belongs to, and when it was due [s, monotonic]."""
 
     number: int
     connection: int
+    at: float
 
 
 @dataclass
@@ -99,7 +100,7 @@ class Player:
         while self.state == Playback.PLAYING and self.origin + self.times[self.index] <= now:
             if self.index and self.connections[self.index] != self.connections[self.index - 1]:
                 self._reconnect()
-            out.append(Due(self.index, self.connection))
+            out.append(Due(self.index, self.connection, self.origin + self.times[self.index]))
             self.index += 1
             if self.index == len(self.times):
                 self._end()

@@ -21,6 +21,7 @@ from teleop_input.report import provider_report
 from teleop_interfaces.srv import ReplaySeek
 
 REPORT_HZ = 1.0
+CLOCK_SET = 10_000_000  # [ns] between ROS and monotonic time from which on the clock has been set
 _READY = (Session.CONNECTED, Session.RUNNING)
 
 
@@ -37,6 +38,7 @@ class ReplayInput(TeleopNode):
         self._frames = RecordPublisher(self, records.TeleopFrame, "/teleop/input/replay/frame", qos.STREAM)
         self._reports = RecordPublisher(self, records.ProviderReport, "/teleop/devices/replay", qos.STREAM)
         self._state = self.create_publisher(String, "/teleop/input/replay/state", qos.LATCHED)
+        self._offset = self.now_ns() - time.monotonic_ns()
         self._announced: Playback | None = None
         self.serve(ReplaySeek, "/teleop/input/replay/seek", self._on_seek)
         self.serve(SetBool, "/teleop/input/replay/loop", self._on_loop)
@@ -72,14 +74,22 @@ class ReplayInput(TeleopNode):
             self.fail(error)
 
     def _send(self) -> None:
-        for number, connection in self._player.due(time.monotonic()):
-            frame = self._recording.frame(number)
-            self._frames.publish(renew(frame, connection, self.now_ns(), time.monotonic_ns()))
+        offset = self.now_ns() - time.monotonic_ns()
+        for due in self._player.due(time.monotonic()):
+            # stamped with the moment it was due, not the one it went out: intervals are then those of the recording, exactly
+            at = round(due.at * 1e9)
+            self._frames.publish(renew(self._recording.frame(due.number), due.connection, at + self._kept(offset), at))
         if self._player.state != self._announced:
             before, self._announced = self._announced, self._player.state
             self._say()
             if before is not None:
                 self.get_logger().info(f"replay {self._player.state}")
+
+    def _kept(self, offset: int) -> int:
+        """Return ROS time less monotonic time [ns]: kept from frame to frame until the clock has really been set."""
+        if abs(offset - self._offset) > CLOCK_SET:
+            self._offset = offset
+        return self._offset
 
     def _say(self) -> None:
         player = self._player

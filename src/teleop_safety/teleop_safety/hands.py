@@ -10,6 +10,7 @@ from teleop_safety.outputs import Outputs
 from teleop_safety.settings import Instant, Settings, ns
 from teleop_safety.state import ArmState, SharedState
 
+JITTER_NS = 20_000_000  # how far arrivals of frames may drift against their stamps within a countdown
 ACTIVE = (Authority.COUNTDOWN, Authority.DRIVING, Authority.GRACE)
 
 
@@ -41,7 +42,7 @@ class Hands:
         if move.state is not before or engage != state.engage:
             commit.hold(state, at.mono, shared.frame_stamp)
         if move.state is not before:
-            state.since, state.reason = at.mono, why
+            state.since, state.since_stamp, state.reason = at.mono, shared.frame_stamp, why
             state.stalled_since = ()
             out.event(at, shared.commit, "authority", arm, f"{before.name} to {move.state.name}: {why}")
             self._entered(at, shared, arm, state, move.state, out)
@@ -61,6 +62,7 @@ class Hands:
     def frame(self, at: Instant, shared: SharedState, arm: str, state: ArmState, frame: TeleopFrame, out: Outputs) -> None:
         """Read one arm's hand from a frame."""
         hand = shared.hands.get(arm, "")
+        self._count_down(at, shared, arm, state, out)
         self.timers(at, shared, arm, state, out)
         if frame.recentred:
             self.event(at, shared, arm, state, Event.RECENTRED, "play space recentred", out)
@@ -135,12 +137,22 @@ class Hands:
             state.count(Counter.STALE)
             self.event(at, shared, arm, state, Event.GAP, why, out)
 
-    def timers(self, at: Instant, shared: SharedState, arm: str, state: ArmState, out: Outputs) -> None:
-        """End a countdown or a grace whose time is up."""
-        age = at.mono - state.since
-        if state.authority == Authority.COUNTDOWN and age >= ns(self._settings.countdown):
+    def _count_down(self, at: Instant, shared: SharedState, arm: str, state: ArmState, out: Outputs) -> None:
+        """End a countdown whose time is up, in the frames' time: so a replayed squeeze anchors at the very frame it did live.
+
+        The clock has a say, too, so that stamps that run ahead of it shorten nothing.
+        """
+        wanted = ns(self._settings.countdown)
+        if (
+            state.authority == Authority.COUNTDOWN
+            and shared.frame_stamp - state.since_stamp >= wanted
+            and at.mono - state.since >= wanted - JITTER_NS
+        ):
             self.event(at, shared, arm, state, Event.EXPIRED, "countdown over", out)
-        elif state.authority == Authority.GRACE and age >= ns(self._settings.grace):
+
+    def timers(self, at: Instant, shared: SharedState, arm: str, state: ArmState, out: Outputs) -> None:
+        """End a grace whose time is up."""
+        if state.authority == Authority.GRACE and at.mono - state.since >= ns(self._settings.grace):
             self.event(at, shared, arm, state, Event.EXPIRED, "tracking did not come back", out)
 
     def explain(self, at: Instant, shared: SharedState, arm: str, state: ArmState) -> None:

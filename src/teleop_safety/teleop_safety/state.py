@@ -36,6 +36,7 @@ class ArmState:
         engage: anchor counter (uint32).
         authority: state of the table.
         since: entry into it.
+        since_stamp: stamp of the newest frame at that entry [ns].
         must_open: the grip must be seen open before it can engage.
         closed: the grip after hysteresis.
         tracked: the driving pose carried all four flags in the newest frame.
@@ -64,6 +65,7 @@ class ArmState:
     engage: int
     authority: int = Authority.IDLE
     since: int = 0
+    since_stamp: int = 0
     must_open: bool = True
     closed: bool = False
     tracked: bool = False

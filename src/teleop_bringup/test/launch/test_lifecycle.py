@@ -8,12 +8,12 @@ import time
 
 import pytest
 import yaml
-from domain_coordinator import domain_id
 
 from teleop_bringup import testing
 from teleop_bringup.testing import QUIET
 from teleop_common import paths
 from teleop_common.enums import Authority
+from teleop_common.testing import free_domain
 
 
 def pid_of(graph, executable):
@@ -83,7 +83,7 @@ def test_death_of_a_node_beside_the_path_leaves_driving_alone(running):
 @pytest.mark.parametrize("attempt", range(3 if "TELEOP_NIGHTLY" not in os.environ else 10))
 def test_ctrl_c_ends_every_process_within_five_seconds_quietly(attempt):
     with (
-        domain_id() as domain,
+        free_domain() as domain,
         testing.graph(domain, "input:=debug", "web:=true", "https_port:=0", "http_port:=0", "bind:=127.0.0.1") as graph,
     ):
         graph.ready()
@@ -97,13 +97,13 @@ def test_ctrl_c_ends_every_process_within_five_seconds_quietly(attempt):
 
 
 def test_duration_ends_the_launch_by_itself_with_status_zero():
-    with domain_id() as domain, testing.graph(domain, "input:=debug", "duration:=6", *QUIET) as graph:
+    with free_domain() as domain, testing.graph(domain, "input:=debug", "duration:=6", *QUIET) as graph:
         assert graph.process.wait(40) == 0
 
 
 def refused(*arguments, file="sim.launch.py"):
     """Launch, expect a failure, and return what was printed."""
-    with domain_id() as domain:
+    with free_domain() as domain:
         done = subprocess.run(
             ["ros2", "launch", "teleop_bringup", file, *arguments], env=os.environ | {"ROS_DOMAIN_ID": str(domain)},
             capture_output=True, text=True, timeout=60,
@@ -179,7 +179,7 @@ def test_hardware_launch_says_what_it_lacks():
 
 
 def test_one_arm_graph_runs_with_that_arm_alone():
-    with domain_id() as domain, testing.graph(domain, "arms:=right", "input:=external", *QUIET, arms=("right",)) as graph:
+    with free_domain() as domain, testing.graph(domain, "arms:=right", "input:=external", *QUIET, arms=("right",)) as graph:
         graph.ready()
         operator = testing.Operator(graph.node)
         graph.start_session()

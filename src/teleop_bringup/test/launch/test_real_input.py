@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from domain_coordinator import domain_id
 
 from teleop_bringup import testing
 from teleop_bringup.testing import QUIET
 from teleop_common import limits, paths, qos, spatial
 from teleop_common.enums import Authority, Reason
+from teleop_common.testing import free_domain
 from teleop_input import bag, capture
 
 RECORDING = Path(__file__).resolve().parents[5] / "shared/data/real/iwer_quest3/iwer_quest3_capture.json"
@@ -35,7 +35,7 @@ def write_bag(folder, overrides=()):
 
 def play(folder):
     """Play a bag through the whole graph; return the commands per arm, the authority and the session heard."""
-    with domain_id() as domain, testing.graph(domain, "input:=replay", f"bag:={folder}", *QUIET) as graph:
+    with free_domain() as domain, testing.graph(domain, "input:=replay", f"bag:={folder}", *QUIET) as graph:
         ended = []
         from std_msgs.msg import String
 

@@ -7,15 +7,15 @@ import time
 
 import numpy as np
 import pytest
-from domain_coordinator import domain_id
 
 from teleop_bringup import testing
 from teleop_bringup.testing import QUIET
 from teleop_common.enums import Authority
+from teleop_common.testing import free_domain
 
 
 def ros2(graph, *arguments, seconds=20):
-    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_domain_id())}
+    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_free_domain())}
     return subprocess.run(["ros2", *arguments], env=environment, capture_output=True, text=True, timeout=seconds).stdout
 
 
@@ -27,7 +27,7 @@ def test_nodes_topics_and_rates_are_listed(running):
     assert {"/teleop/frame", "/teleop/joint_targets", "/left/joint_command", "/right/joint_states", "/tf"} <= set(topics)
     echo = ros2(graph, "topic", "echo", "--once", "/teleop/session/state")
     assert "provider: external" in echo
-    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_domain_id())}
+    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_free_domain())}
     hz = subprocess.Popen(["ros2", "topic", "hz", "/right/joint_states"], env=environment, stdout=subprocess.PIPE, text=True)
     time.sleep(5.0)
     hz.send_signal(signal.SIGINT)
@@ -46,7 +46,7 @@ def drive(graph, operator):
 
 def test_replayed_operator_input_gives_the_recorded_commands(tmp_path):
     bag = tmp_path / "drive"
-    with domain_id() as domain, testing.graph(domain, "input:=external", "autostart:=false", *QUIET) as graph:
+    with free_domain() as domain, testing.graph(domain, "input:=external", "autostart:=false", *QUIET) as graph:
         graph.ready()
         operator = testing.Operator(graph.node)
         graph.start_session()
@@ -61,7 +61,7 @@ def test_replayed_operator_input_gives_the_recorded_commands(tmp_path):
         assert recorder.wait(10) == 0
         operator.close()
         recorded = {arm: by_frame(graph.commands[arm]) for arm in graph.arms}
-    with domain_id() as domain, testing.graph(domain, "input:=replay", f"bag:={bag}", *QUIET) as graph:
+    with free_domain() as domain, testing.graph(domain, "input:=replay", f"bag:={bag}", *QUIET) as graph:
         graph.ready()
         graph.until(lambda: any(c.authority == Authority.DRIVING for c in graph.commands["right"]), 15.0, "replayed driving")
         graph.until(

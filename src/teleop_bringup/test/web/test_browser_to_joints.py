@@ -4,10 +4,10 @@ import time
 
 import numpy as np
 import pytest
-from domain_coordinator import domain_id
 
 from teleop_bringup import testing
 from teleop_common.enums import Authority
+from teleop_common.testing import free_domain
 from teleop_web import testing as web
 
 MILLIMETRE = 1e-3
@@ -18,7 +18,7 @@ ARGUMENTS = ("input:=web", "cameras:=false", "bind:=127.0.0.1", "https_port:=0",
 
 @pytest.fixture(scope="module")
 def running(browser, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch, domain_id() as domain:
+    with pytest.MonkeyPatch.context() as patch, free_domain() as domain:
         web.built_pages()
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         with testing.graph(domain, *ARGUMENTS) as graph:

@@ -155,7 +155,7 @@ def test_any_history_sends_frames_in_order_within_a_connection(gaps, loop, histo
             p.start(now)
         elif kind == "loop":
             p.loop = value > 0.0
-        for number, connection in p.due(now):
+        for number, connection, _at in p.due(now):
             assert 0 <= number < len(times)
             if connection == last[0]:
                 assert number == last[1] + 1
