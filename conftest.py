@@ -30,3 +30,11 @@ def domain():
             del os.environ["ROS_DOMAIN_ID"]
         else:
             os.environ["ROS_DOMAIN_ID"] = before
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One headless Chromium for all browser tests: a second one in the same process is not possible."""
+    testing = pytest.importorskip("teleop_web.testing")
+    with testing.chromium() as made:
+        yield made

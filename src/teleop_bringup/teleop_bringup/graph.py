@@ -136,7 +136,8 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
         ["{'web': 'webxr'}.get('", LaunchConfiguration("input"), "', '", LaunchConfiguration("input"), "')"]
     )
     # made here and not by the gateway, so that pages find their way back after its respawn
-    code = PythonExpression(["'", LaunchConfiguration("pairing_code"), f"' or '{secrets.randbelow(1_000_000):06d}'"])
+    # no leading zero: a parameter file would turn the text into a number
+    code = PythonExpression(["'", LaunchConfiguration("pairing_code"), f"' or '{100_000 + secrets.randbelow(900_000)}'"])
     return [
         node("teleop_input", "debug_input", "path", when=_both(OPERATOR_SIDE, _is("input", "debug"))),
         node("teleop_input", "replay_input", "bag", "loop", when=_both(OPERATOR_SIDE, _is("input", "replay"))),

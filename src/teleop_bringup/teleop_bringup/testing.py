@@ -25,6 +25,8 @@ from teleop_common.ticker import Ticker
 from teleop_description import models
 from teleop_interfaces.srv import SessionCommand
 
+# recordings of real devices, where they lie beside the repository
+REAL_DATA = Path(os.environ.get("TELEOP_ROOT", ".")).resolve().parent / "shared/data/real"
 # launch arguments of a graph without pages and pictures
 QUIET = ("web:=false", "cameras:=false", "log_level:=warn")
 
@@ -123,6 +125,11 @@ class Operator:
     def close(self) -> None:
         """Stop publishing."""
         self._ticker.stop()
+
+
+def lead(command: records.JointCommand) -> float:
+    """Return how far the committed arm joints are behind what was asked [rad]: little where nothing limits them."""
+    return max(abs(r - p) for r, p in zip(command.requested[:-1], command.position[:-1], strict=True))
 
 
 def envelope_violations(commands: list[records.JointCommand], joints: tuple[limits.JointLimits, ...]) -> list[str]:

@@ -4,7 +4,6 @@ The recording is not part of this repository: the tests skip where it is not bes
 """
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from teleop_common.enums import Authority, Reason
 from teleop_common.testing import free_domain
 from teleop_input import bag, capture
 
-RECORDING = Path(__file__).resolve().parents[5] / "shared/data/real/iwer_quest3/iwer_quest3_capture.json"
+RECORDING = testing.REAL_DATA / "iwer_quest3/iwer_quest3_capture.json"
 pytestmark = pytest.mark.skipif(not RECORDING.exists(), reason="the Quest 3 recording is not beside the repository")
 # both grips closed from 4.0 to 8.5 s, and again from before the controllers are laid down to the end
 SQUEEZED = [capture.Override("squeeze", 1.0, 4.0, 8.5), capture.Override("squeeze", 1.0, 9.0, 99.0)]
@@ -90,11 +89,12 @@ def test_each_tool_follows_its_own_hand_while_both_grips_are_closed(squeezed, si
     assert len(driving) > 250
     tool = testing.Tool(side)
     first, start = driving[0].frame_sequence, tool(driving[0].position)
-    free = [c for c in driving[::10] if Reason.FLOOR not in c.reason]  # the hand goes on below the bench, the tool does not
+    # the hand goes on below the bench, the tool does not; and where the hand is too fast, the arm comes behind
+    free = [c for c in driving[::5] if Reason.FLOOR not in c.reason and testing.lead(c) < 0.02]
     assert len(free) > 10
     for command in free:
         asked = in_heading(frames, side, first, command.frame_sequence)
-        assert np.allclose(tool(command.position) - start, asked, atol=0.02), command.frame_sequence
+        assert np.allclose(tool(command.position) - start, asked, atol=0.015), command.frame_sequence
 
 
 def test_absent_and_hand_sources_never_drive(squeezed):
@@ -114,14 +114,15 @@ def test_no_joint_leaves_its_limits_or_speed(squeezed):
         assert testing.envelope_violations(commands[arm], joints) == []
 
 
-def test_two_plays_agree_within_two_milliradians_at_equal_frames(squeezed):
+def test_two_plays_anchor_at_the_same_frame_and_agree_within_two_milliradians(squeezed):
     _, (one, _), (two, _) = squeezed
     for arm in one:
         a, b = (
-            {c.frame_sequence: c.position for c in play[arm] if c.authority == Authority.DRIVING and c.frame_sequence}
+            {c.frame_sequence: c for c in play[arm] if c.authority == Authority.DRIVING and 0 < c.frame_sequence < 8.6 * RATE}
             for play in (one, two)
         )
-        common = set(a) & set(b)
-        assert len(common) > 200
-        worst = max(max(abs(x - y) for x, y in zip(a[s], b[s], strict=True)) for s in common)
+        assert min(a) == min(b)
+        common = [s for s in sorted(set(a) & set(b)) if testing.lead(a[s]) < 0.005 and testing.lead(b[s]) < 0.005]
+        assert len(common) > 60
+        worst = max(max(abs(x - y) for x, y in zip(a[s].position, b[s].position, strict=True)) for s in common)
         assert worst < 2e-3, f"{arm}: {worst * 1e3:.2f} mrad"

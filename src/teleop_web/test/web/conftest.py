@@ -3,12 +3,6 @@ import pytest
 from teleop_web import testing
 
 
-@pytest.fixture(scope="session")
-def browser():
-    with testing.chromium() as made:
-        yield made
-
-
 @pytest.fixture
 def probe(domain):
     common = pytest.importorskip("teleop_common.testing")

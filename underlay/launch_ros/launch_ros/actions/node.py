@@ -16,6 +16,14 @@ from launch_ros.parameter_descriptions import ParameterFile, evaluate_parameters
 from launch_ros.substitutions import ExecutableInPackage
 
 
+
+class _Quoting(yaml.SafeDumper):
+    """Quotes every text: rcl reads some as numbers that PyYAML leaves bare, `035850` among them."""
+
+
+_Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+
+
 class Node(ExecuteProcess):
     """Runs an executable of a package with name, namespace, parameters and remappings given by ``--ros-args``."""
 
@@ -101,7 +109,7 @@ class Node(ExecuteProcess):
         """Write a parameter file that lives as long as the launch, since a respawn reads it again, and return its path."""
         content = {self._full_name or "/**": {"ros__parameters": dict(values)}}
         with tempfile.NamedTemporaryFile("w", prefix="launch_params_", suffix=".yaml", delete=False) as file:
-            yaml.safe_dump(content, file, default_flow_style=False)
+            yaml.dump(content, file, Dumper=_Quoting, default_flow_style=False)
         atexit.register(_remove, file.name)
         return file.name
 

@@ -196,3 +196,9 @@ def test_process_label_is_the_executable_unless_given(prefix, capfd):
     shown = capfd.readouterr()
     assert re.search(r"\[show-\d+\]", shown.out + shown.err)
     assert re.search(r"\[label-\d+\]", shown.out + shown.err)
+
+
+def test_text_that_looks_like_a_number_to_rcl_is_quoted(prefix):
+    start(prefix, show(parameters=[{"code": ParameterValue("035850", value_type=str)}]))
+    (shown,) = prefix.glob("out.*")
+    assert '"035850"' in shown.read_text()
