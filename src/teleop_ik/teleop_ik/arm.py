@@ -9,6 +9,7 @@ from teleop_common.enums import Authority, PoseFlags, Reason, TargetStatus
 from teleop_common.limits import RobotLimits
 from teleop_common.records import ArmAuthority, Controller, JointState, JointTarget, Pose, Vec3
 from teleop_common.spatial import compose, quat_conjugate, quat_normalized, quat_rotate
+from teleop_description.hand import Hand
 from teleop_ik import floor, gripper, leash
 from teleop_ik.anchor import Anchor, Mapping, tool_target
 from teleop_ik.kinematics import Joints, forward, mat_from_quat
@@ -28,6 +29,7 @@ class ArmConfig(NamedTuple):
         mount: base of the arm in world.
         bench: height of the bench in world [m].
         leash: largest distance of target from measured joints [rad].
+        hand: what is kept above the bench besides the joints.
         pose: ``grip`` or ``aim``: which pose of the controller drives.
         gains: translation gains along forward, left and up.
         dead_zone: of the trigger, at either end.
@@ -39,6 +41,7 @@ class ArmConfig(NamedTuple):
     mount: Pose
     bench: float
     leash: float
+    hand: Hand = Hand()
     pose: str = "grip"
     gains: Vec3 = (1.0, 1.0, 1.0)
     dead_zone: float = 0.03
@@ -53,7 +56,7 @@ class ArmConfig(NamedTuple):
     def floor(self) -> floor.Floor:
         """The level that the hand keeps above."""
         up = quat_rotate(quat_conjugate(self.mount.orientation), (0.0, 0.0, 1.0))
-        return floor.Floor(up, self.bench + self.limits.floor_clearance - self.mount.position[2])
+        return floor.Floor(up, self.bench + self.limits.floor_clearance - self.mount.position[2], self.hand)
 
     @property
     def bounds(self) -> Bounds:
@@ -74,6 +77,7 @@ class ArmState(NamedTuple):
         grip: last gripper target [rad].
         trigger: gripper position that the trigger asked for one frame earlier [rad].
         taken: whether the trigger has the gripper.
+        opening: where the gripper is on its way to its target, at its greatest speed [rad].
     """
 
     anchor: Anchor | None = None
@@ -84,6 +88,7 @@ class ArmState(NamedTuple):
     grip: float = 0.0
     trigger: float = 0.0
     taken: bool = False
+    opening: float = 0.0
 
 
 class ArmInput(NamedTuple):
@@ -196,15 +201,17 @@ class Arm:
         solved = self.solver.solve(Target(posture.position, posture.rotation), seed, seed, wide, math.inf)
         offset = tuple([r - q for r, q in zip(reference, solved.joints)])
         trigger = self._asked(given)
+        level = self.floor._replace(openings=reference[n:] + measured[n:], lead=offset)
         state = ArmState(
             anchor=Anchor(hand, heading, posture.pose, offset),
             key=key,
             previous=reference[:n],
             leashes=leash.lengths(reference[:n], seed, self.config.leash),
-            level=floor.settled(self.floor, -math.inf, solved.joints, self.solver.chain),
+            level=floor.settled(level, -math.inf, solved.joints, self.solver.chain),
             grip=reference[n] if len(reference) > n else 0.0,
             trigger=trigger,
             taken=False,
+            opening=reference[n] if len(reference) > n else 0.0,
         )
         status = TargetStatus.OK if fresh else TargetStatus.STALE_FEEDBACK
         reason = (0,) * n + (int(Reason.TAKE_OVER),) * (len(reference) - n)
@@ -226,8 +233,11 @@ class Arm:
             tuple([high - o for high, o in zip(self.bounds.upper, anchor.offset)]),
             self.bounds.velocity,
         )
+        state, last = self._grip(state, given)
+        # the jaw as the guard sees it, and as it is about to be, so that the arm gives way in time
+        level = self.floor._replace(openings=(state.opening, *measured[n:]) if last else (), lead=anchor.offset)
         target, solved, lifted = floor.solve_above(
-            self.floor._replace(height=state.level),
+            level._replace(height=state.level),
             chain,
             Target(asked.position, mat_from_quat(asked.orientation)),
             lambda wanted: self.solver.solve(wanted, seed, previous, bounds, given.dt),
@@ -253,12 +263,14 @@ class Arm:
             ax, ay, az = anchor.absorbed
             ex, ey, ez = solved.excess
             anchor = anchor._replace(absorbed=(ax + ex, ay + ey, az + ez))
-        level = floor.settled(self.floor, state.level, solved.joints, chain) if state.level < self.floor.height else state.level
-        state = state._replace(anchor=anchor, previous=joints, leashes=leashes, level=level)
+        if state.level < level.height:
+            state = state._replace(level=floor.settled(level, state.level, solved.joints, chain))
+        state = state._replace(anchor=anchor, previous=joints, leashes=leashes)
         status = TargetStatus.OK if excess <= UNREACHABLE else TargetStatus.UNREACHABLE
         if not fresh:
             status = TargetStatus.STALE_FEEDBACK
-        state, joints, last = self._grip(state, given, joints)
+        if last:
+            joints = (*joints, state.grip)
         pose = Pose(target.position, asked.orientation)
         done = self._target(given, joints, (*reason, *last), pose, excess, solved.residual_rotation, seed, status)
         return state, done
@@ -267,16 +279,18 @@ class Arm:
         fingers = self.config.limits.gripper
         return gripper.asked(fingers, given.hand.trigger, self.config.dead_zone) if fingers and given.hand else 0.0
 
-    def _grip(self, state: ArmState, given: ArmInput, joints: Joints) -> tuple[ArmState, Joints, tuple[int, ...]]:
-        """Append the gripper's target and reason, where the robot has a gripper."""
+    def _grip(self, state: ArmState, given: ArmInput) -> tuple[ArmState, tuple[int, ...]]:
+        """Return the state with the gripper's new target, and its reason, where the robot has a gripper."""
         fingers = self.config.limits.gripper
         if fingers is None:
-            return state, joints, ()
+            return state, ()
         asked = self._asked(given)
         taken = state.taken or gripper.takes_over(fingers, state.grip, asked, state.trigger)
         grip = asked if taken else state.grip
+        way = fingers.limits.velocity * max(0.0, given.dt)
+        opening = min(max(grip, state.opening - way), state.opening + way)
         reason = int(Reason.NONE if taken else Reason.TAKE_OVER)
-        return state._replace(taken=taken, grip=grip, trigger=asked), (*joints, grip), (reason,)
+        return state._replace(taken=taken, grip=grip, trigger=asked, opening=opening), (reason,)
 
     def _held(self, given: ArmInput, reference: Joints, status: TargetStatus) -> JointTarget:
         none = (int(Reason.NONE),) * len(reference)

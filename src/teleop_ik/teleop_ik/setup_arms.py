@@ -9,6 +9,7 @@ from teleop_common.cell import Cell
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_common.records import Vec3
+from teleop_description import hand
 from teleop_ik.analytic import Analytic
 from teleop_ik.arm import Arm, ArmConfig
 from teleop_ik.differential import Differential
@@ -59,11 +60,13 @@ def make_arms(
     """Return the arms.
 
     Raises:
-        ConfigError: an unknown arm, one named twice, none, or a solver that does not know the robot.
+        ConfigError: an unknown arm, one named twice, none, a solver that does not know the robot, or a collision mesh that
+            cannot be read.
     """
     if not arms or len(set(arms)) != len(arms):
         raise ConfigError("parameter", "arms", list(arms), "at least one arm, each named once", "mend the argument arms")
     made = make_solver(solver, chain, limits.source)
     length = limits.leash_hardware if leash == "hardware" else limits.leash_simulation
-    configs = [ArmConfig(name, limits, cell.mount(name), cell.bench_height, length, pose, gains, dead_zone) for name in arms]
+    body = hand.load(limits)
+    configs = [ArmConfig(arm, limits, cell.mount(arm), cell.bench_height, length, body, pose, gains, dead_zone) for arm in arms]
     return tuple(Arm(config, made) for config in configs)

@@ -16,7 +16,6 @@ from launch_ros.parameter_descriptions import ParameterFile, evaluate_parameters
 from launch_ros.substitutions import ExecutableInPackage
 
 
-
 class _Quoting(yaml.SafeDumper):
     """Quotes every text: rcl reads some as numbers that PyYAML leaves bare, `035850` among them."""
 

@@ -1,0 +1,84 @@
+"""Points of a robot's collision geometry, by the joint that carries them: what guard and retargeter keep off the bench."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import coal
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from teleop_common.errors import ConfigError
+from teleop_common.limits import RobotLimits
+from teleop_description.assets import urdf_path
+from teleop_description.models import arm_model
+
+Points = NDArray[np.float64]
+
+
+class Clouds(NamedTuple):
+    """Collision geometry of one arm.
+
+    Attributes:
+        model: the arm's model.
+        points: by joint index of the model (0 for what stands on the base), points whose convex hull contains what the
+            joint carries, in the joint's frame, shape (n, 3) [m].
+        names: name of the first link that each of these joints carries.
+    """
+
+    model: pin.Model
+    points: dict[int, Points]
+    names: dict[int, str]
+
+
+def clouds(limits: RobotLimits) -> Clouds:
+    """Return the collision geometry of a robot; without any when its URDF has none.
+
+    Raises:
+        ConfigError: a mesh that cannot be read, or a shape that is neither mesh nor primitive.
+    """
+    urdf = urdf_path(limits.urdf)
+    model = arm_model(limits)
+    try:
+        geometry = pin.buildGeomFromUrdf(model, str(urdf), pin.GeometryType.COLLISION, package_dirs=[str(urdf.parent)])
+    except (ValueError, RuntimeError) as error:
+        raise ConfigError(
+            "model", limits.urdf, str(error), "a URDF whose collision meshes can be read", "mend the URDF", str(urdf)
+        ) from error
+    parts: dict[int, list[Points]] = {}
+    names: dict[int, str] = {}
+    for part in geometry.geometryObjects:
+        parts.setdefault(part.parentJoint, []).append(_points(part, limits))
+        names.setdefault(part.parentJoint, model.frames[part.parentFrame].name)
+    return Clouds(model, {joint: np.vstack(parts[joint]) for joint in parts}, names)
+
+
+def _points(part: pin.GeometryObject, limits: RobotLimits) -> Points:
+    """Return points whose convex hull contains a geometry, in the frame of its joint."""
+    shape = part.geometry
+    if isinstance(shape, coal.BVHModelBase):
+        local = np.asarray(shape.vertices())
+    elif isinstance(shape, coal.ConvexBase):
+        local = np.asarray(shape.points())
+    elif isinstance(shape, coal.ShapeBase):
+        # a primitive: the corners of its box contain it
+        shape.computeLocalAABB()
+        low, high = np.asarray(shape.aabb_local.min_), np.asarray(shape.aabb_local.max_)
+        local = np.array(
+            [[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
+        )
+    else:
+        raise ConfigError(
+            "collision shape", part.name, type(shape).__name__, "a mesh or a primitive", "mend the URDF", limits.urdf
+        )
+    result: Points = local @ part.placement.rotation.T + part.placement.translation
+    return result
+
+
+def hull(points: Points) -> Points:
+    """Return the corners of the convex hull."""
+    vector = coal.StdVec_Vec3s()
+    for point in np.unique(points, axis=0):
+        vector.append(point)
+    return np.ascontiguousarray(np.asarray(coal.ConvexBase.convexHull(vector, False, "Qt").points()))
