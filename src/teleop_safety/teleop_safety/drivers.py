@@ -38,7 +38,8 @@ def take_joints(at: Instant, state: ArmState, sample: JointState, names: tuple[s
 def take_driver(at: Instant, state: ArmState, sample: DriverState, names: tuple[str, ...], stale: int) -> str:
     """Take over a driver's state and return what makes the reference a new one, empty when it stays.
 
-    The reference is seeded when the guard first hears the driver, when it restarted, and when its torque changed: from
+    The reference is seeded when the guard first hears the driver, when it restarted, when its torque changed, and when
+    its e-stop latched or was reset (a latched driver drops commands, so the last of them may not be where it holds): from
     its goal with torque on, from the measurement with torque off. Otherwise the goal is not looked at: holding means
     repeating the reference.
 
@@ -53,6 +54,8 @@ def take_driver(at: Instant, state: ArmState, sample: DriverState, names: tuple[
         change = "driver restarted"
     elif state.torque != sample.torque_on:
         change = "torque on" if sample.torque_on else "torque off"
+    elif state.driver_estop != sample.estop:
+        change = "driver latched" if sample.estop else "driver reset"
     state.instance, state.torque, state.driver_at = sample.instance, sample.torque_on, at.mono
     state.driver_estop, state.driver_error = sample.estop, sample.error
     if change:

@@ -15,7 +15,7 @@ from teleop_safety import commit, drivers, estop, intake, reports
 from teleop_safety.authority import Event
 from teleop_safety.commit import Motion
 from teleop_safety.envelope import Envelope
-from teleop_safety.hands import Hands
+from teleop_safety.hands import ACTIVE, Hands
 from teleop_safety.intake import Refused
 from teleop_safety.motion import motion_limits
 from teleop_safety.outputs import Outputs
@@ -63,7 +63,7 @@ class Guard:
     # --- inputs ----------------------------------------------------------------------------------------------------
 
     def on_session(self, at: Instant, session: SessionState) -> Outputs:
-        """Take over the session's state; a changed epoch, or no longer RUNNING, is a gap for every arm."""
+        """Take over the session's state; a changed epoch, or no longer RUNNING, is a gap for every arm, a changed hand for its own."""
         out, shared = Outputs(), self.shared
         try:
             intake.check_stamp(session.header.stamp, at.ros, ns(self.settings.stale))
@@ -72,9 +72,12 @@ class Guard:
         changed = shared.epoch is not None and session.epoch != shared.epoch
         stopped = intake.is_running(shared.session) and not intake.is_running(session.state)
         shared.epoch, shared.session, shared.session_at = session.epoch, session.state, at.mono
-        shared.hands = intake.pairing(session, tuple(self.arms))
+        before, shared.hands = shared.hands, intake.pairing(session, tuple(self.arms))
         if changed or stopped:
             self._gap(at, out, "session epoch changed" if changed else "session no longer running")
+        for arm, state in self.arms.items():
+            if state.authority in ACTIVE and shared.hands.get(arm) != before.get(arm):
+                self._hands.event(at, shared, arm, state, Event.GAP, "paired with another hand", out)
         return self._settle(at, out)
 
     def on_frame(self, at: Instant, frame: TeleopFrame) -> Outputs:

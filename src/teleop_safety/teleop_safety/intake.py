@@ -11,6 +11,8 @@ from teleop_safety.state import Joints
 # statuses whose position is meant to be followed; the others say that there is nothing to follow
 FOLLOW = (TargetStatus.OK, TargetStatus.UNREACHABLE, TargetStatus.STALE_FEEDBACK)
 
+BOUND = 1000.0  # [rad] or [rad/s], beyond which no joint goes: such a number would overflow what is reckoned with it
+
 
 class Refused(ValueError):
     """A message that must not be acted on; its text says why."""
@@ -26,7 +28,7 @@ def ordered(what: str, names: tuple[str, ...], values: tuple[float, ...], wanted
     """Return ``values`` of ``names`` in the order ``wanted``.
 
     Raises:
-        Refused: a missing or unknown name, another length, a value that is not finite.
+        Refused: a missing or unknown name, another length, a value that is not finite or no joint's.
     """
     if len(names) != len(values):
         raise Refused(f"{what}: got {len(values)} values for {len(names)} names, allowed one each")
@@ -36,8 +38,8 @@ def ordered(what: str, names: tuple[str, ...], values: tuple[float, ...], wanted
             raise Refused(f"{what}: got joints {', '.join(names) or 'none'}, allowed {', '.join(wanted)}")
         values = tuple(table[name] for name in wanted)
     for value in values:
-        if not math.isfinite(value):
-            raise Refused(f"{what}: got {value}, allowed finite numbers")
+        if not -BOUND < value < BOUND:  # false for NaN, too
+            raise Refused(f"{what}: got {value}, allowed finite numbers within ±{BOUND:g}")
     return values
 
 

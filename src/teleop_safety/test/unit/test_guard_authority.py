@@ -330,3 +330,20 @@ def test_untouched_world_holds_home_for_ever():
     world = World()
     world.run(1.0)
     assert {command.position for command in world.commands["left"]} == {HOME}
+
+
+def test_arm_that_is_given_another_hand_holds_until_that_hand_has_opened():
+    world = World().drive("left", "right")
+    engage = {arm: world.arm(arm).engage for arm in world.arms}
+    world.session(hand=("right", "left"))
+    for arm in world.arms:
+        assert world.state(arm) is A.IDLE
+        assert world.arm(arm).must_open
+        assert world.arm(arm).engage == engage[arm]
+
+
+def test_one_arm_that_loses_its_hand_leaves_the_other_driving():
+    world = World().drive("left", "right")
+    world.session(arm=("right",), hand=("right",))
+    assert world.state("left") is A.IDLE
+    assert world.state("right") is A.DRIVING

@@ -149,3 +149,24 @@ def test_more_stops_change_nothing_but_call_the_drivers_again(count):
         world.advance(FRAME)
     assert world.estop_calls == count
     assert sum(event.text.startswith("latched") for event in world.events) == 1
+
+
+def test_driver_that_latched_ahead_of_the_guard_is_not_moved_by_the_reset():
+    world = World().drive("right")
+    world.run(0.06, lambda _w: {"right": AWAY})
+    world.estop["right"], world.alive["drivers"] = True, False
+    # the guard does not know yet: what it commits from here on the driver drops
+    world.run(0.045, lambda _w: {"right": AWAY})
+    held = world.goal["right"]
+    assert world.arm().reference != held
+    world.alive["drivers"] = True
+    world.estop["left"] = True
+    world.release("right")
+    world.run(0.2)
+    assert world.state() is A.ESTOP
+    assert world.arm().reference == held
+    world.take(world.guard.reset(world.now, 1.0))
+    world.estop = {"left": False, "right": False}
+    world.run(0.3)
+    assert world.state() is A.IDLE
+    assert world.goal["right"] == held

@@ -38,6 +38,8 @@ def test_joints_in_another_order_are_put_in_ours():
         ((), ()),
         (NAMES, (*HOME[:-1], math.nan)),
         (NAMES, (math.inf, *HOME[1:])),
+        (NAMES, (1.7e308, *HOME[1:])),
+        (NAMES, (*HOME[:-1], -1e4)),
         (tuple(n.replace("left", "right") for n in NAMES), HOME),
     ],
 )
