@@ -20,11 +20,32 @@ from teleop_common.records import Vec3
 from teleop_description.assets import digest
 
 LOSS = 0.0015  # [m], the most that a thinned hull lacks in any direction
-_SETTINGS = f"hand v1 loss={LOSS!r}"
+_SETTINGS = f"hand v2 loss={LOSS!r}"
 _DIRECTIONS = 4000  # at which the loss is looked for: 3 degrees apart
 _PARALLEL = 1e-3  # sine below which two axes count as parallel
 Array = NDArray[np.float64]
 Corners = tuple[Vec3, ...]
+
+
+class Part(NamedTuple):
+    """Corners of a convex hull, and a ball around them, by which most looks are spared.
+
+    Attributes:
+        corners: of the hull.
+        centre: of the ball.
+        radius: of the ball [m].
+    """
+
+    corners: Corners = ()
+    centre: Vec3 = (0.0, 0.0, 0.0)
+    radius: float = 0.0
+
+    def lowest(self, x: float, y: float, z: float, below: float) -> float:
+        """Return the least of x·a + y·b + z·c over the corners (a, b, c), or ``below`` where none is less."""
+        a, b, c = self.centre
+        if x * a + y * b + z * c - self.radius >= below or not self.corners:
+            return below
+        return min(below, min([x * a + y * b + z * c for a, b, c in self.corners]))
 
 
 class Segment(NamedTuple):
@@ -33,59 +54,56 @@ class Segment(NamedTuple):
     Attributes:
         joint: index of the joint that carries it, whose axis is a.
         by_axis: b is the next joint's axis; else, where the two are parallel, the way to the next joint's origin.
-        corners: (x, y, z) of each corner.
-        radius: largest distance of a corner from the joint's origin [m].
+        part: its corners as (x, y, z).
     """
 
     joint: int
     by_axis: bool
-    corners: Corners
-    radius: float
+    part: Part
 
 
 class Hand(NamedTuple):
     """The hand, and the links of the outer half of the arm before it.
 
     Attributes:
-        rigid: corners of what the last arm joint carries, tool frame [m].
-        jaw: corners of what the gripper's joint carries, in its own frame, whose z is the axis [m].
+        rigid: what the last arm joint carries, tool frame [m].
+        jaw: what the gripper's joint carries, in its own frame, whose z is the axis [m].
         hinge: rotation of that frame in the tool frame at gripper position 0, row by row.
         place: its origin in the tool frame [m].
         slides: the gripper's joint is prismatic.
-        radius: no corner of the hand is farther from the tool point, whatever the gripper does [m].
         segments: the links before the hand.
     """
 
-    rigid: Corners = ()
-    jaw: Corners = ()
+    rigid: Part = Part()
+    jaw: Part = Part()
     hinge: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     place: Vec3 = (0.0, 0.0, 0.0)
     slides: bool = False
-    radius: float = 0.0
     segments: tuple[Segment, ...] = ()
 
-    def lowest(self, up: Vec3, openings: tuple[float, ...]) -> float:
-        """Return the height of the hand's lowest point above the tool point [m], at most 0.
+    def lowest(self, up: Vec3, openings: tuple[float, ...], below: float = 0.0) -> float:
+        """Return the height of the hand's lowest point above the tool point [m], or ``below`` where none is lower.
 
         Args:
             up: unit vector in the tool frame.
             openings: positions of the gripper to reckon with [rad or m]; the jaw is looked at in each.
+            below: height of no more interest [m].
         """
         x, y, z = up
-        least = min([x * a + y * b + z * c for a, b, c in self.rigid], default=0.0)
-        if self.jaw and openings:
-            r0, r1, r2, r3, r4, r5, r6, r7, r8 = self.hinge
-            hx, hy, hz = x * r0 + y * r3 + z * r6, x * r1 + y * r4 + z * r7, x * r2 + y * r5 + z * r8
-            base = x * self.place[0] + y * self.place[1] + z * self.place[2]
-            for opening in openings:
-                if self.slides:
-                    low = base + opening * hz + min([hx * a + hy * b + hz * c for a, b, c in self.jaw])
-                else:
-                    co, si = math.cos(opening), math.sin(opening)
-                    vx, vy = co * hx + si * hy, co * hy - si * hx
-                    low = base + min([vx * a + vy * b + hz * c for a, b, c in self.jaw])
-                least = min(least, low)
-        return min(least, 0.0)
+        least = self.rigid.lowest(x, y, z, below)
+        if not self.jaw.corners:
+            return least
+        r0, r1, r2, r3, r4, r5, r6, r7, r8 = self.hinge
+        hx, hy, hz = x * r0 + y * r3 + z * r6, x * r1 + y * r4 + z * r7, x * r2 + y * r5 + z * r8
+        base = x * self.place[0] + y * self.place[1] + z * self.place[2]
+        for opening in openings:
+            if self.slides:
+                slid = base + opening * hz
+                least = slid + self.jaw.lowest(hx, hy, hz, least - slid)
+            else:
+                co, si = math.cos(opening), math.sin(opening)
+                least = base + self.jaw.lowest(co * hx + si * hy, co * hy - si * hx, hz, least - base)
+        return least
 
 
 def load(limits: RobotLimits, folder: Path | None = None) -> Hand:
@@ -120,9 +138,14 @@ def from_json(data: dict[str, Any]) -> Hand:
     Raises:
         TypeError: other fields, or values of another kind.
     """
-    segments = tuple(Segment(joint, by, _tuples(corners), radius) for joint, by, corners, radius in data["segments"])
-    read = {key: _tuples(value) if isinstance(value, list) else value for key, value in data.items()}
-    return Hand(**{**read, "segments": segments})
+    segments = tuple(Segment(joint, by_axis, _part(part)) for joint, by_axis, part in data["segments"])
+    read = {key: _tuples(value) for key, value in data.items()}
+    return Hand(**{**read, "rigid": _part(data["rigid"]), "jaw": _part(data["jaw"]), "segments": segments})
+
+
+def _part(data: Any) -> Part:
+    corners, centre, radius = _tuples(data)
+    return Part(corners, centre, radius)
 
 
 def _tuples(value: Any) -> Any:
@@ -150,21 +173,15 @@ def make(limits: RobotLimits) -> Hand:
         return hand
     to_tool = tool.placement.inverse()
     if last in points:
-        hand = hand._replace(rigid=_corners(thinned(hulls.hull(points[last])) @ to_tool.rotation.T + to_tool.translation))
+        hand = hand._replace(rigid=part_of(thinned(hulls.hull(points[last])) @ to_tool.rotation.T + to_tool.translation))
     if limits.gripper and last + 1 in points and model.parents[last + 1] == last:
         axis, slides = _axis(model, last + 1)
         turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).toRotationMatrix()
         place = to_tool * model.jointPlacements[last + 1]
         jaw = thinned(hulls.hull(points[last + 1])) @ turn
         hinge = tuple(float(v) for v in (place.rotation @ turn).ravel())
-        hand = hand._replace(jaw=_corners(jaw), hinge=hinge, place=_corners([place.translation])[0], slides=slides)
-    reach = [math.hypot(*corner) for corner in hand.rigid]
-    if hand.jaw:
-        opening = (
-            max(abs(limits.gripper.limits.lower), abs(limits.gripper.limits.upper)) if hand.slides and limits.gripper else 0.0
-        )
-        reach.append(math.hypot(*hand.place) + opening + max(math.hypot(*corner) for corner in hand.jaw))
-    return hand._replace(radius=max(reach, default=0.0))
+        hand = hand._replace(jaw=part_of(jaw), hinge=hinge, place=_vector(place.translation), slides=slides)
+    return hand
 
 
 def _segment(model: Any, points: dict[int, Array], index: int) -> Segment | None:
@@ -183,8 +200,8 @@ def _segment(model: Any, points: dict[int, Array], index: int) -> Segment | None
     if np.linalg.norm(third) <= _PARALLEL * max(float(np.linalg.norm(second)), 1e-2):
         return None
     corners = thinned(hulls.hull(points[joint]))
-    radius = float(np.linalg.norm(corners, axis=1).max())
-    return Segment(index, by_axis, _corners(np.linalg.solve(np.column_stack((first, second, third)), corners.T).T), radius)
+    basis = np.column_stack((first, second, third))
+    return Segment(index, by_axis, part_of(corners, basis))
 
 
 def _axis(model: Any, joint: int) -> tuple[Array, bool]:
@@ -204,8 +221,17 @@ def _axis(model: Any, joint: int) -> tuple[Array, bool]:
     return (np.asarray(between.translation) if slides else turn) / 0.5, slides
 
 
-def _corners(points: Any) -> Corners:
-    return tuple((float(x), float(y), float(z)) for x, y, z in points)
+def _vector(point: Array) -> Vec3:
+    return (float(point[0]), float(point[1]), float(point[2]))
+
+
+def part_of(points: Array, basis: Array | None = None) -> Part:
+    """Return the part with corners ``points``, shape (n, 3) [m], told in the columns of ``basis`` instead of x, y, z."""
+    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    radius = float(np.linalg.norm(points - centre, axis=1).max()) + 1e-9
+    if basis is not None:
+        points, centre = np.linalg.solve(basis, points.T).T, np.linalg.solve(basis, centre)
+    return Part(tuple(map(_vector, points)), _vector(centre), radius)
 
 
 def _sphere(count: int) -> Array:

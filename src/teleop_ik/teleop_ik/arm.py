@@ -74,6 +74,7 @@ class ArmState(NamedTuple):
         previous: last target [rad], arm joints.
         leashes: leash of each arm joint [rad].
         level: floor in force [m].
+        rest: height that the floor raised the last target to [m], far below when it did not.
         grip: last gripper target [rad].
         trigger: gripper position that the trigger asked for one frame earlier [rad].
         taken: whether the trigger has the gripper.
@@ -85,6 +86,7 @@ class ArmState(NamedTuple):
     previous: Joints = ()
     leashes: Joints = ()
     level: float = 0.0
+    rest: float = floor.NOWHERE
     grip: float = 0.0
     trigger: float = 0.0
     taken: bool = False
@@ -236,14 +238,15 @@ class Arm:
         state, last = self._grip(state, given)
         # the jaw as the guard sees it, and as it is about to be, so that the arm gives way in time
         level = self.floor._replace(openings=(state.opening, *measured[n:]) if last else (), lead=anchor.offset)
-        target, solved, lifted = floor.solve_above(
+        target, solved, rest = floor.solve_above(
             level._replace(height=state.level),
             chain,
             Target(asked.position, mat_from_quat(asked.orientation)),
             lambda wanted: self.solver.solve(wanted, seed, previous, bounds, given.dt),
+            state.rest,
         )
         joints = tuple([q + o for q, o in zip(solved.joints, anchor.offset)])
-        reason = [int(Reason.FLOOR) if lifted else int(Reason.NONE)] * n
+        reason = [int(Reason.FLOOR) if rest > floor.NOWHERE else int(Reason.NONE)] * n
         leashes = state.leashes
         if fresh:
             leashes = leash.shortened(leashes, state.previous, measured, self.config.leash)
@@ -265,7 +268,7 @@ class Arm:
             anchor = anchor._replace(absorbed=(ax + ex, ay + ey, az + ez))
         if state.level < level.height:
             state = state._replace(level=floor.settled(level, state.level, solved.joints, chain))
-        state = state._replace(anchor=anchor, previous=joints, leashes=leashes)
+        state = state._replace(anchor=anchor, previous=joints, leashes=leashes, rest=rest)
         status = TargetStatus.OK if excess <= UNREACHABLE else TargetStatus.UNREACHABLE
         if not fresh:
             status = TargetStatus.STALE_FEEDBACK

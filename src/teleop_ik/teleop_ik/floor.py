@@ -14,9 +14,10 @@ from teleop_ik.kinematics import Chain, Joints, Posture, forward
 from teleop_ik.solver import Solution, Target
 
 PASSES = 12  # raising the target re-pitches the forearm, which takes back a little of the correction
-_CLOSE = 1e-5  # [m], less than this below the floor is not below
+NOWHERE = -1e3  # [m], as a height to rest at: nowhere (JSON has no infinity)
+_CLOSE = 1e-5  # [m], less than this is not raised
+_ON = 1e-4  # [m], this near the floor the hand is on it
 _BEHIND = 1e-4  # [m], how far a rising floor stays below an arm that started too low, so that rounding lifts nothing
-_GAINING = 0.9  # a pass that leaves more than this share of what was missing shows that the joints can no faster
 
 
 class Floor(NamedTuple):
@@ -45,21 +46,21 @@ def height(floor: Floor, point: Vec3) -> float:
 def lowest(floor: Floor, posture: Posture) -> float:
     """Return the height [m] of the lowest of hand, tool point, and outer half of the joints with their links.
 
-    Links that are surely above ``floor.height`` are not looked at: a result above it may be too great.
+    With a hand no more than ``floor.height``: what is surely above is not looked at.
     """
     ux, uy, uz = floor.up
     hand, origins, axes = floor.hand, posture.origins, posture.axes
     tool = least = height(floor, posture.position)
     for origin in origins[len(origins) // 2 :]:
         least = min(least, height(floor, origin))
-    if tool - hand.radius < min(least, floor.height):
-        a, b, c, d, e, f, g, h, i = posture.rotation
-        up = (a * ux + d * uy + g * uz, b * ux + e * uy + h * uz, c * ux + f * uy + i * uz)
-        least = min(least, tool + hand.lowest(up, floor.openings))
-    for joint, by_axis, corners, radius in hand.segments:
+    if not hand.rigid.corners and not hand.segments:
+        return least
+    least = min(least, floor.height)
+    a, b, c, d, e, f, g, h, i = posture.rotation
+    up = (a * ux + d * uy + g * uz, b * ux + e * uy + h * uz, c * ux + f * uy + i * uz)
+    least = tool + hand.lowest(up, floor.openings, least - tool)
+    for joint, by_axis, part in hand.segments:
         base = height(floor, origins[joint])
-        if base - radius >= min(least, floor.height):
-            continue
         ax, ay, az = axes[joint]
         bx, by, bz = axes[joint + 1]
         if not by_axis:
@@ -67,7 +68,7 @@ def lowest(floor: Floor, posture: Posture) -> float:
             bx, by, bz = qx - px, qy - py, qz - pz
         x, y = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz
         z = ux * (ay * bz - az * by) + uy * (az * bx - ax * bz) + uz * (ax * by - ay * bx)
-        least = min(least, base + min([x * a + y * b + z * c for a, b, c in corners]))
+        least = base + part.lowest(x, y, z, least - base)
     return least
 
 
@@ -79,7 +80,9 @@ def clear(floor: Floor, chain: Chain, joints: Joints) -> float:
     return least
 
 
-def solve_above(floor: Floor, chain: Chain, target: Target, solve: Callable[[Target], Solution]) -> tuple[Target, Solution, bool]:
+def solve_above(
+    floor: Floor, chain: Chain, target: Target, solve: Callable[[Target], Solution], rest: float = NOWHERE
+) -> tuple[Target, Solution, float]:
     """Solve for ``target``, raised as far as it takes to keep the hand above the floor.
 
     Args:
@@ -87,30 +90,30 @@ def solve_above(floor: Floor, chain: Chain, target: Target, solve: Callable[[Tar
         chain: the arm.
         target: asked tool pose, base frame.
         solve: joints for a target.
+        rest: height [m] that the last target was raised to, from which the search starts: so the arm rests on the floor
+            instead of finding it anew in every frame.
 
     Returns:
-        the target in use, its solution, and whether it was raised.
+        the target in use, its solution, and the height [m] that it was raised to, NOWHERE when it was not raised.
     """
-    target, lifted = _raised(floor, target, floor.height - height(floor, target.position))
-    solution = solve(target)
-    short = floor.height - clear(floor, chain, solution.joints)
+    asked = height(floor, target.position)
+    least = max(asked, floor.height)
+    raised = max(least, rest)
     for _ in range(PASSES):
-        if short <= _CLOSE:
+        used = _raised(floor, target, raised - asked)
+        solution = solve(used)
+        short = floor.height - clear(floor, chain, solution.joints)
+        if abs(short) <= _ON or (short < 0.0 and raised <= least):
             break
-        target, _ = _raised(floor, target, short)
-        lifted = True
-        solution = solve(target)
-        before, short = short, floor.height - clear(floor, chain, solution.joints)
-        if short > _GAINING * before:
-            break
-    return target, solution, lifted
+        raised = max(least, raised + short)
+    return used, solution, raised if raised > asked + _CLOSE else NOWHERE
 
 
-def _raised(floor: Floor, target: Target, by: float) -> tuple[Target, bool]:
+def _raised(floor: Floor, target: Target, by: float) -> Target:
     if by <= _CLOSE:
-        return target, False
+        return target
     (x, y, z), (ux, uy, uz) = target.position, floor.up
-    return Target((x + by * ux, y + by * uy, z + by * uz), target.rotation), True
+    return Target((x + by * ux, y + by * uy, z + by * uz), target.rotation)
 
 
 def settled(floor: Floor, before: float, joints: Joints, chain: Chain) -> float:

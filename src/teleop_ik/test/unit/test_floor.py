@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from teleop_ik.floor import Floor, height, lowest, settled, solve_above
+from teleop_ik.floor import NOWHERE, Floor, height, lowest, settled, solve_above
 from teleop_ik.kinematics import forward
 from teleop_ik.setup_arms import make_solver
 from teleop_ik.solver import Target
@@ -23,11 +23,10 @@ def test_a_target_below_the_bench_slides_along_it(so101, name, x):
     # small steps down and below, as a hand does it
     for k in range(200):
         z = 0.07 - 0.002 * k
-        target, solved, lifted = solve_above(
-            FLAT, so101.chain, Target((x, 0.0, z), rotation), solving(name, so101, joints, 1 / 90)
-        )
+        target, solved, rest = solve_above(FLAT, so101.chain, Target((x, 0.0, z), rotation), solving(name, so101, joints, 1 / 90))
         joints = solved.joints
-    assert lifted
+    assert rest > NOWHERE
+    assert rest == pytest.approx(height(FLAT, target.position))
     posture = forward(so101.chain, joints)
     assert lowest(FLAT, posture) > FLAT.height - 5e-4
     assert posture.position[0] == pytest.approx(x, abs=1e-3)
@@ -42,8 +41,8 @@ def test_the_wrist_is_kept_above_as_well(so101):
     assert wrist < height(FLAT, posture.position) - 0.03
     above = FLAT._replace(height=wrist + 0.02)
     ask = Target(posture.position, posture.rotation)
-    target, solved, lifted = solve_above(above, so101.chain, ask, solving("analytic", so101, seed))
-    assert lifted
+    target, solved, rest = solve_above(above, so101.chain, ask, solving("analytic", so101, seed))
+    assert rest > NOWHERE
     assert height(above, target.position) > height(above, posture.position)
     assert lowest(above, forward(so101.chain, solved.joints)) > above.height - 1e-3
 
@@ -52,9 +51,9 @@ def test_a_target_above_the_bench_is_left_alone(so101):
     seed = so101.home[:5]
     posture = forward(so101.chain, seed)
     ask = Target(posture.position, posture.rotation)
-    target, _, lifted = solve_above(FLAT, so101.chain, ask, solving("analytic", so101, seed))
+    target, _, rest = solve_above(FLAT, so101.chain, ask, solving("analytic", so101, seed))
     assert target == ask
-    assert not lifted
+    assert rest == NOWHERE
 
 
 def test_a_floor_that_starts_lower_rises_with_the_arm_and_stays(so101):
