@@ -15,7 +15,7 @@ from typing import Any
 import rclpy
 from domain_coordinator import domain_id
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.experimental.events_executor import EventsExecutor
 from rclpy.qos import QoSProfile
 
 from teleop_common import qos
@@ -31,7 +31,7 @@ class Probe(TeleopNode):
         self._context = Context()
         rclpy.init(context=self._context, domain_id=domain)
         super().__init__("probe", context=self._context)
-        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor = EventsExecutor(context=self._context)
         self._executor.add_node(self)
         self._spinning = True
         self._thread = threading.Thread(target=self._spin, daemon=True)

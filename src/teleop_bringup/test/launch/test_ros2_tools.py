@@ -15,7 +15,7 @@ from teleop_common.testing import free_domain
 
 
 def ros2(graph, *arguments, seconds=20):
-    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_free_domain())}
+    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_domain_id())}
     return subprocess.run(["ros2", *arguments], env=environment, capture_output=True, text=True, timeout=seconds).stdout
 
 
@@ -27,7 +27,7 @@ def test_nodes_topics_and_rates_are_listed(running):
     assert {"/teleop/frame", "/teleop/joint_targets", "/left/joint_command", "/right/joint_states", "/tf"} <= set(topics)
     echo = ros2(graph, "topic", "echo", "--once", "/teleop/session/state")
     assert "provider: external" in echo
-    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_free_domain())}
+    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_domain_id())}
     hz = subprocess.Popen(["ros2", "topic", "hz", "/right/joint_states"], env=environment, stdout=subprocess.PIPE, text=True)
     time.sleep(5.0)
     hz.send_signal(signal.SIGINT)

@@ -1,7 +1,6 @@
 """debug_input and replay_input as processes of their own; the test plays the session."""
 
 import json
-import os
 import time
 from pathlib import Path
 
@@ -134,11 +133,11 @@ def test_wrong_parameter_stops_the_start_with_one_line(domain, executable, param
 
 
 def test_real_quest_recording_survives_the_bag(tmp_path):
-    """The recording is not part of the project; IWER_CAPTURE names its file where there is one."""
-    file = os.environ.get("IWER_CAPTURE", "")
-    if not Path(file).is_file():
-        pytest.skip("IWER_CAPTURE names no file")
-    frames = list(capture.frames(json.loads(Path(file).read_text())))
+    """The recording is not part of the project: the test skips where it is not beside it."""
+    file = Path(__file__).resolve().parents[5] / "shared/data/real/iwer_quest3/iwer_quest3_capture.json"
+    if not file.is_file():
+        pytest.skip("the Quest 3 recording is not beside the repository")
+    frames = list(capture.frames(json.loads(file.read_text())))
     bag.write(tmp_path / "b", frames)
     got = bag.read(tmp_path / "b")
     assert [got.frame(i) for i in range(len(frames))] == frames
