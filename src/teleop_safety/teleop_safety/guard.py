@@ -63,7 +63,7 @@ class Guard:
     # --- inputs ----------------------------------------------------------------------------------------------------
 
     def on_session(self, at: Instant, session: SessionState) -> Outputs:
-        """Take over the session's state; a changed epoch, or no longer RUNNING, is a gap for every arm, a changed hand for its own."""
+        """Take over the session's state; a changed epoch, or RUNNING no more, is a gap for every arm, a new hand for its own."""
         out, shared = Outputs(), self.shared
         try:
             intake.check_stamp(session.header.stamp, at.ros, ns(self.settings.stale))
