@@ -36,6 +36,8 @@ class Pairing:
         self._code = code.encode()
         self._tries: OrderedDict[str, _Tries] = OrderedDict()
         self._all = _Tries()
+        # addresses that have shown the code: the guesses of others must not keep their e-stop out
+        self._known: OrderedDict[str, None] = OrderedDict()
         self.refused = 0
 
     def check(self, code: str, address: str, now: float) -> str:
@@ -50,7 +52,8 @@ class Pairing:
         self._tries.move_to_end(address)
         while len(self._tries) > MAX_ADDRESSES:
             self._tries.popitem(last=False)
-        for count, limit in ((tries, WRONG_TRIES), (self._all, WRONG_TRIES_ALL)):
+        own, all_ = (tries, WRONG_TRIES), (self._all, WRONG_TRIES_ALL)
+        for count, limit in (own,) if address in self._known else (own, all_):
             if now - count.since >= LOCK_OUT:
                 count.wrong = 0
             if count.wrong >= limit:
@@ -59,6 +62,10 @@ class Pairing:
                 return f"pairing code: too many wrong tries, allowed again in {wait:.0f} s; read it from the gateway's terminal"
         if hmac.compare_digest(code.encode("utf-8", "replace"), self._code):
             tries.wrong = 0
+            self._known[address] = None
+            self._known.move_to_end(address)
+            while len(self._known) > MAX_ADDRESSES:
+                self._known.popitem(last=False)
             return ""
         self.refused += 1
         for count in (tries, self._all):

@@ -20,9 +20,12 @@ class EventLog:
         self._thread.start()
 
     def say(self, text: str) -> None:
-        """Log a line soon, or drop it when too many wait."""
+        """Log a line soon, or drop it when too many wait.
+
+        Clients choose part of it: what a terminal would obey or cannot encode is replaced.
+        """
         if self._lines.qsize() < MAX_LINES:
-            self._lines.put(text)
+            self._lines.put(text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text))
 
     def close(self) -> None:
         """End the thread after what waits, or after a second."""

@@ -259,13 +259,14 @@ def parse_frame(
     for name, hand in (("left", left), ("right", right)):
         if hand.connected:
             broken += int(_claimed(message[name].get("grip") or message[name]) and not hand.grip.flags)
+    clock_ns = int(ts_ms * 1_000_000)
     frame = TeleopFrame(
         header=Header(received.stamp_ns, FRAME_ID),
         provider=PROVIDER,
         connection=received.connection,
         sequence=received.sequence,
         monotonic_ns=received.monotonic_ns,
-        device_clock_ns=int(ts_ms * 1_000_000),
+        device_clock_ns=clock_ns if clock_ns < 2**63 else 0,  # what the message cannot hold is unknown
         convention=int(Convention.OPENXR),
         head=head,
         left=left,

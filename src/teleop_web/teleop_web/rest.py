@@ -71,6 +71,7 @@ class Rest:
         text = await request.text()
         try:
             value = json.loads(text) if text.strip() else {}
+            json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text that a service takes
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
@@ -132,8 +133,11 @@ class Rest:
             or not isinstance(view, str)
             or isinstance(scale, bool)
             or not isinstance(scale, float | int)
+            or not 0.0 <= scale < 1e9
         ):
-            return problem(400, "stance: got a wrong type", "stance and view as strings, scale as a number", "mend the body")
+            return problem(
+                400, "stance: got a wrong type", "stance and view as strings, scale as a number from 0", "mend the body"
+            )
         return await self._answer(await self._call("/teleop/session/set_stance", stance=stance, view=view, scale=float(scale)))
 
     async def _all(self, names: list[str]) -> Answer:

@@ -99,3 +99,21 @@ def test_reconnect_of_the_same_identity_is_no_take_over():
 
 def test_viewer_never_gets_the_place():
     assert not Operators(connection=5).may_join(client(1, wants=False), 0.0)
+
+
+def test_strangers_who_guess_do_not_lock_out_who_has_shown_the_code():
+    pairing = Pairing("012345")
+    assert pairing.check("012345", "operator", 99.0) == ""
+    for i in range(3 * clients.MAX_ADDRESSES):
+        pairing.check("999999", f"guesser {i}", 100.0)
+    assert "too many" in pairing.check("012345", "stranger", 101.0)
+    # its e-stop is a request with the code
+    assert pairing.check("012345", "operator", 101.0) == ""
+
+
+def test_who_has_shown_the_code_and_then_guesses_is_locked():
+    pairing = Pairing("012345")
+    pairing.check("012345", "a", 99.0)
+    for _ in range(clients.WRONG_TRIES):
+        pairing.check("999999", "a", 100.0)
+    assert "too many" in pairing.check("012345", "a", 101.0)

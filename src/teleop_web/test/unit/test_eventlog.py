@@ -27,3 +27,16 @@ def test_stopped_terminal_neither_blocks_nor_fills_the_memory():
     stopped.set()
     log.close()
     assert len(seen) <= MAX_LINES + 1
+
+
+def test_what_a_terminal_cannot_show_is_replaced_and_the_log_goes_on():
+    seen = []
+
+    def write(text):
+        seen.append(text.encode().decode())
+
+    log = EventLog(write)
+    log.say("operator '\ud800\x1b[2J\n' came")
+    log.say("operator 'é 手' left")
+    log.close()
+    assert seen == ["operator '??[2J?' came", "operator 'é 手' left"]

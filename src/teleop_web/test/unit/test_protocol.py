@@ -262,3 +262,12 @@ def test_the_example_of_the_documentation_meets_the_schema():
 
 def test_flag_numbers_are_those_of_the_message():
     assert int(PoseFlags.ALL) == ALL
+
+
+@pytest.mark.parametrize("ts_ms", [9.3e12, 2**53 - 1])
+def test_clock_beyond_what_the_message_holds_is_unknown(ts_ms):
+    assert parse_frame({"ts_ms": ts_ms}, AT).frame.device_clock_ns == 0
+
+
+def test_clock_is_kept_to_the_nanosecond():
+    assert parse_frame({"ts_ms": 1786134696657}, AT).frame.device_clock_ns == 1786134696657_000_000
