@@ -58,10 +58,11 @@ def controller(raw: Controller, convention: int) -> Controller:
     """Return a checked controller in REP-103 axes.
 
     Analogue values are clamped to their range; one that is not finite reads 0 and takes the hand's tracking with it, so
-    that nothing can be driven by a controller that sends nonsense. A disconnected controller is all zero.
+    that nothing can be driven by a controller that sends nonsense. A disconnected controller is all zero, and so is one
+    whose squeeze is not finite: connected with a squeeze of 0 would be an opened grip, which nobody has seen.
     """
     connected, grip, aim, trigger, squeeze, stick_x, stick_y, primary, secondary, click, menu = raw
-    if not connected:
+    if not connected or not math.isfinite(squeeze):
         return DISCONNECTED
     if not (0.0 <= trigger <= 1.0 and 0.0 <= squeeze <= 1.0 and -1.0 <= stick_x <= 1.0 and -1.0 <= stick_y <= 1.0):
         if not math.isfinite(trigger + squeeze + stick_x + stick_y):

@@ -108,7 +108,13 @@ def test_analogue_values_are_clamped():
     assert got.grip.flags == ALL
 
 
-@pytest.mark.parametrize("field", ["trigger", "squeeze", "thumbstick_x", "thumbstick_y"])
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+def test_controller_whose_squeeze_is_no_number_is_not_there(value):
+    # were it connected with a squeeze of 0, the guard would take that for an opened grip
+    assert controller(Controller(True, tracked(), tracked(), 0.5, value), Convention.OPENXR) == Controller()
+
+
+@pytest.mark.parametrize("field", ["trigger", "thumbstick_x", "thumbstick_y"])
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 def test_analogue_value_that_is_not_finite_reads_zero_and_untracks_the_hand(field, value):
     got = controller(Controller(True, tracked(), tracked(), 0.5, 1.0)._replace(**{field: value}), Convention.OPENXR)
