@@ -227,11 +227,10 @@ def _vector(point: Array) -> Vec3:
 
 def part_of(points: Array, basis: Array | None = None) -> Part:
     """Return the part with corners ``points``, shape (n, 3) [m], told in the columns of ``basis`` instead of x, y, z."""
-    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    centre: Array = 0.5 * (points.min(axis=0) + points.max(axis=0))
     radius = float(np.linalg.norm(points - centre, axis=1).max()) + 1e-9
-    if basis is not None:
-        points, centre = np.linalg.solve(basis, points.T).T, np.linalg.solve(basis, centre)
-    return Part(tuple(map(_vector, points)), _vector(centre), radius)
+    told, middle = (points, centre) if basis is None else (np.linalg.solve(basis, points.T).T, np.linalg.solve(basis, centre))
+    return Part(tuple(map(_vector, told)), _vector(middle), radius)
 
 
 def _sphere(count: int) -> Array:
@@ -249,10 +248,10 @@ def thinned(points: Array, loss: float = LOSS) -> Array:
     looked at.
     """
     directions = _sphere(_DIRECTIONS)
-    along = points @ directions.T
+    along: Array = points @ directions.T
     full = along.max(axis=0)
     chosen = [int(along[:, 0].argmax())]
-    reached = along[chosen[0]].copy()
+    reached: Array = along[chosen[0]]
     while (worst := int((full - reached).argmax())) >= 0 and full[worst] - reached[worst] > 0.9 * loss:
         chosen.append(int(along[:, worst].argmax()))
         reached = np.maximum(reached, along[chosen[-1]])
