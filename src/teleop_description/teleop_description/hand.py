@@ -229,7 +229,9 @@ def part_of(points: Array, basis: Array | None = None) -> Part:
     """Return the part with corners ``points``, shape (n, 3) [m], told in the columns of ``basis`` instead of x, y, z."""
     centre: Array = 0.5 * (points.min(axis=0) + points.max(axis=0))
     radius = float(np.linalg.norm(points - centre, axis=1).max()) + 1e-9
-    told, middle = (points, centre) if basis is None else (np.linalg.solve(basis, points.T).T, np.linalg.solve(basis, centre))
+    inverse: Array = np.eye(3) if basis is None else np.asarray(np.linalg.inv(basis), np.float64)
+    told: Array = points @ inverse.T
+    middle: Array = inverse @ centre
     return Part(tuple(map(_vector, told)), _vector(middle), radius)
 
 
