@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio
+from std_msgs.msg import String
 
 from teleop_common import cell, limits, paths, qos, records, spatial
 from teleop_common.enums import Authority, Command, PoseFlags, Session
@@ -256,6 +258,14 @@ class Graph:
             operator.set(arm, squeeze=0.0)
         for arm in arms:
             self.until(lambda arm=arm: self.is_in(arm, Authority.IDLE), 2.0, f"{arm} IDLE")
+
+    def replay_to_its_end(self, timeout: float = 60.0) -> None:
+        """Wait until ``replay_input`` has announced the end of its bag."""
+        states: list[str] = []
+        self.node.create_subscription(
+            String, "/teleop/input/replay/state", lambda m: states.append(json.loads(m.data)["state"]), qos.LATCHED
+        )
+        self.until(lambda: "ended" in states, timeout, "end of the replay")
 
     def tool(self, arm: str) -> np.ndarray:
         """Return the measured tool position of ``arm`` (3,) in world [m]."""

@@ -3,7 +3,6 @@
 The recording is not part of this repository: the tests skip where it is not beside it.
 """
 
-import itertools
 import json
 import time
 
@@ -12,7 +11,7 @@ import pytest
 
 from teleop_bringup import testing
 from teleop_common import limits, paths, records, spatial
-from teleop_common.enums import Authority, Reason
+from teleop_common.enums import Authority
 from teleop_common.testing import free_domain
 from teleop_web import testing as web
 
@@ -75,10 +74,13 @@ def test_with_both_grips_closed_each_tool_follows_its_own_hand_within_limits(bro
         tool = testing.Tool(side)
         first = frames[driving[0].frame_sequence]
         start, yaw = tool(driving[0].position), spatial.heading_yaw(first.head.pose.orientation)
-        above = itertools.takewhile(lambda c: Reason.FLOOR not in c.reason, driving)
-        caught_up = [c for c in list(above)[::5] if testing.lead(c) < 0.02]
-        assert len(caught_up) > 10
-        for command in caught_up:
+        checked = 0
+        for command in driving[::5]:
             a, b = (np.array(f.hand(side).grip.pose.position) for f in (first, frames[command.frame_sequence]))
             asked = np.array(spatial.quat_rotate(spatial.quat_from_yaw(-yaw), tuple(b - a)))
-            assert np.allclose(tool(command.position) - start, asked, atol=0.015), command.frame_sequence
+            if start[2] + asked[2] < 0.07:  # near the bench, below which the hand goes on and the tool does not
+                break
+            if testing.lead(command) < 0.02:  # else the hand is too fast, and the arm comes behind
+                assert np.allclose(tool(command.position) - start, asked, atol=0.015), command.frame_sequence
+                checked += 1
+        assert checked > 10
