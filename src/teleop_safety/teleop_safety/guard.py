@@ -90,15 +90,18 @@ class Guard:
         if frame.connection != shared.connection:
             if shared.connection is not None:
                 self._gap(at, out, "connection changed")
-            shared.connection, shared.stamps = frame.connection, {}
-            for state in self.arms.values():
-                state.asked = -1
+            # its play space, and so the head's heading, is another
+            shared.connection, shared.head_at = frame.connection, 0
+            self._renumber()
+        elif at.mono - shared.frame_at > ns(self.settings.stale):
+            self._gap(at, out, "frames stopped")
+            if frame.sequence <= shared.sequence:
+                # after a silence any number is a new beginning, else one absurd number would shut the guard's eyes for good
+                self._renumber()
         elif frame.sequence <= shared.sequence:
             for state in self.arms.values():
                 state.count(Counter.DUPLICATE)
             return out
-        elif at.mono - shared.frame_at > ns(self.settings.stale):
-            self._gap(at, out, "frames stopped")
         shared.sequence, shared.frame_at, shared.frame_stamp = frame.sequence, at.mono, frame.header.stamp
         shared.stamps[frame.sequence] = frame.header.stamp
         if len(shared.stamps) > 64:
@@ -226,6 +229,12 @@ class Guard:
         return reports.guard_state(at, self.shared, self.envelope, self.envelope.clearance(committed, measured))
 
     # --- inside ----------------------------------------------------------------------------------------------------
+
+    def _renumber(self) -> None:
+        """Forget the frames' numbers: what comes next is counted anew."""
+        self.shared.stamps = {}
+        for state in self.arms.values():
+            state.asked = -1
 
     def _take_waiting(self, at: Instant, out: Outputs) -> bool:
         """Apply a target that was ahead of the frame just processed; return whether it moved an arm."""

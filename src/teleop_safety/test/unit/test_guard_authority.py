@@ -347,3 +347,27 @@ def test_one_arm_that_loses_its_hand_leaves_the_other_driving():
     world.session(arm=("right",), hand=("right",))
     assert world.state("left") is A.IDLE
     assert world.state("right") is A.DRIVING
+
+
+def test_heading_of_another_connection_is_none_of_this_one():
+    world = World()
+    world.run(0.1)
+    world.connection, world.sequence, world.head = 77, 0, pose(False)
+    world.run(0.1)
+    world.squeeze("right")
+    world.run(0.05)
+    assert world.state() is A.IDLE
+    assert any("heading" in event.text for event in world.events)
+
+
+def test_absurd_sequence_costs_a_new_squeeze_but_not_every_frame_after_it():
+    world = World().drive("right")
+    world.frame(sequence=2**64 - 2)
+    world.run(0.3, World.hold_targets)
+    assert world.state() is A.IDLE
+    assert world.arm().must_open
+    world.release("right")
+    world.run(0.1)
+    world.squeeze("right")
+    world.run(1.2, World.hold_targets)
+    assert world.state() is A.DRIVING
