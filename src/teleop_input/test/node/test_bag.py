@@ -84,3 +84,14 @@ def test_broken_file_is_refused(tmp_path, content):
 def test_directory_without_a_bag_is_refused(tmp_path):
     with pytest.raises(ConfigError):
         bag.read(tmp_path)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00\x01\x00\x00", b"\x00\x01\x00\x00\x01\x00", b"\x00\x00\x00\x00" + bytes(900)])
+def test_bag_with_a_frame_that_is_cut_off_is_one_error(tmp_path, data):
+    writer = SequentialWriter()
+    writer.open(StorageOptions(uri=str(tmp_path / "b"), storage_id="mcap"), ConverterOptions("cdr", "cdr"))
+    writer.create_topic(TopicMetadata(id=0, name="/teleop/input/webxr/frame", type=bag.TYPE, serialization_format="cdr"))
+    writer.write("/teleop/input/webxr/frame", data, 1)
+    writer.close()
+    with pytest.raises(ConfigError, match="frame 0"):
+        bag.read(tmp_path / "b")
