@@ -105,6 +105,7 @@ def test_wrong_codes_lock_out_the_guesser_even_with_the_right_one(gateway, clien
 def test_page_of_another_site_is_refused(gateway):
     with pytest.raises(Exception, match="403"):
         Operator(gateway, origin="https://evil.example")
+    assert request(gateway, "/api/estop", {}, headers={"Origin": "http://["})[0] == 403
     status, answer = request(gateway, "/api/estop", {}, headers={"Origin": "https://evil.example"})
     assert status == 403
     assert "evil.example" in answer["what"]
