@@ -40,6 +40,8 @@ find_python() {
 }
 
 make_venv() {
+  # with the environment activated, its own python was found: the one behind it outlives the next line
+  python=$("$python" -c 'import sys; print(sys._base_executable)')
   rm -rf "$venv/bin" "$venv/pyvenv.cfg"
   if ros_install; then "$python" -m venv --system-site-packages "$venv"; else "$python" -m venv "$venv"; fi
 }
