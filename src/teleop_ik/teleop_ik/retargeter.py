@@ -16,12 +16,14 @@ from teleop_common.records import (
     Pose,
     SessionState,
     TeleopFrame,
+    Transform,
 )
 from teleop_common.spatial import heading_yaw, quat_multiply, quat_normalized
 from teleop_ik.anchor import Anchor
 from teleop_ik.arm import Arm, ArmInput, ArmState
 
 LONGEST_DT = 0.1  # [s], the most that one frame credits
+SILENCE = 0.2  # [s] without a frame, from which on a connection's numbers may begin anew
 HEADING_LIFE = 1.0  # [s], for which a lost head's last heading still counts at a first engage
 
 
@@ -79,6 +81,16 @@ def _frozen(value: Any) -> Any:
     return value
 
 
+def _space(world_from_tracking: Transform) -> Pose | None:
+    """Return the tracking space in world; None when it is no finite place, or no rotation."""
+    if not all(map(math.isfinite, world_from_tracking.translation)):
+        return None
+    try:
+        return Pose(world_from_tracking.translation, quat_normalized(world_from_tracking.rotation))
+    except ValueError:
+        return None
+
+
 class Retargeter:
     """Holds the arms' configuration and the state."""
 
@@ -108,14 +120,17 @@ class Retargeter:
             feedback: newest joint state per arm that has sent any.
         """
         before = self.state
-        if frame.connection == before.connection and frame.sequence <= before.sequence:
+        if frame.connection != before.connection:
+            before = before._replace(heading=None, heading_ns=0)
+        elif frame.sequence <= before.sequence and now_ns - before.now_ns <= 1e9 * SILENCE:
+            # after a silence the numbers may begin anew: one absurd number must not shut out a whole connection
             self.duplicates += 1
             return None
         # the frames' own time, not their arrival: the same frames give the same targets (the guard credits no more than passed)
         dt = 1e-9 * max(0, min(frame.header.stamp - before.stamp, int(1e9 * LONGEST_DT)))
         heading, heading_ns = self._heading(before, frame, now_ns)
         usable = heading if now_ns - heading_ns <= 1e9 * HEADING_LIFE else None
-        tracking = Pose(*frame.world_from_tracking)
+        tracking = _space(frame.world_from_tracking)
         hands = dict(zip(session.arm, session.hand))
         states, targets = [], []
         for arm, state in zip(self.arms, before.arms):
@@ -127,8 +142,8 @@ class Retargeter:
             known = usable if usable is not None else heading if state.key != (0, 0, 0) else None
             given = ArmInput(
                 authority=word,
-                hand=frame.hand(side) if side in ("left", "right") else None,
-                world_from_tracking=tracking,
+                hand=frame.hand(side) if tracking is not None and side in ("left", "right") else None,
+                world_from_tracking=tracking or Pose(),
                 heading=known,
                 yaw=session.yaw,
                 scale=session.scale,

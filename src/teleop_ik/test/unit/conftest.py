@@ -47,6 +47,7 @@ class Rig:
         self.time = 1_000_000_000
         self.state = Authority.DRIVING
         self.head = records.TrackedPose(records.Pose((0.0, 0.0, 1.6)), ALL)
+        self.space = records.Transform()
         self.age = 0.005
         self.blocked = False
 
@@ -63,6 +64,7 @@ class Rig:
             head=self.head,
             right=records.Controller(True, pose, pose, trigger, 1.0),
             recentred=recentred,
+            world_from_tracking=self.space,
         )
 
     def authority(self):

@@ -313,6 +313,36 @@ def test_repeated_and_older_frames_are_counted_and_answered_by_nothing(so101):
     assert rig.core.duplicates == 2
 
 
+def test_numbers_that_begin_anew_after_a_silence_are_taken_up(so101):
+    rig = so101.rig()
+    rig.step(HAND)
+    inputs = (rig.authority(), rig.session(), rig.feedback())
+    absurd = rig.frame(HAND)._replace(sequence=2**64 - 1)
+    assert rig.core.step(rig.time, rig.time, absurd, *inputs) is not None
+    assert rig.core.step(rig.time + 100_000_000, rig.time, rig.frame(HAND), *inputs) is None
+    assert rig.core.step(rig.time + 400_000_000, rig.time, rig.frame(HAND), *inputs) is not None
+
+
+@pytest.mark.parametrize("space", [((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)), ((math.nan, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))])
+def test_a_tracking_space_that_is_no_place_holds_and_the_core_goes_on(so101, space):
+    rig = so101.rig()
+    rig.step(HAND)
+    rig.space = records.Transform(*space)
+    for recentred in (True, False):
+        assert rig.step(HAND, recentred=recentred).position == so101.home
+    rig.space = records.Transform()
+    assert rig.step(HAND).status == TargetStatus.OK
+
+
+def test_a_heading_belongs_to_its_connection(so101):
+    rig = so101.rig()
+    rig.step(HAND)
+    rig.head = records.TrackedPose()
+    assert rig.step(HAND).status == TargetStatus.OK
+    rig.connection += 1
+    assert rig.step(HAND).status == TargetStatus.HELD
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_core_restored_from_json_goes_on_to_the_bit(so101, solver):
     one, two = so101.rig(solver, lag=0.05), so101.rig(solver, lag=0.05)
