@@ -15,7 +15,7 @@ from typing import Any
 import rclpy
 from domain_coordinator import domain_id
 from rclpy.context import Context
-from rclpy.experimental.events_executor import EventsExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 
 from teleop_common import qos
@@ -31,7 +31,8 @@ class Probe(TeleopNode):
         self._context = Context()
         rclpy.init(context=self._context, domain_id=domain)
         super().__init__("probe", context=self._context)
-        self._executor = EventsExecutor(context=self._context)
+        # not the events executor: made from another thread, a subscription is at times never served by it
+        self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self)
         self._spinning = True
         self._thread = threading.Thread(target=self._spin, daemon=True)
