@@ -1,8 +1,8 @@
 # Sourced by ./teleop test: the rings of the test suite.
 
-chromium() { # path of a Chromium or Chrome, or nothing
+find_chromium() { # path of a Chromium or Chrome, or nothing
   local name
-  for name in ${CHROMIUM:-} chromium chromium-browser google-chrome google-chrome-stable; do command -v "$name" && return; done
+  for name in ${CHROMIUM:-} chromium chromium-browser google-chrome google-chrome-stable; do type -P "$name" && return; done
   return 1
 }
 
@@ -38,9 +38,9 @@ run_tests() {
   ros_install || underlay=(underlay/*)
   if [ "$which" = nightly ]; then export HYPOTHESIS_PROFILE=nightly TELEOP_NIGHTLY=1; which=all; fi
   if [ "$which" = web ] || [ "$which" = all ]; then
-    chromium >/dev/null || needs_system chromium 'command -v chromium' chromium \
+    find_chromium >/dev/null || needs_system chromium 'type chromium' chromium \
       || fail "the browser tests need Chromium; install it (Debian/Ubuntu: sudo apt-get install chromium) or name one: CHROMIUM=/path"
-    CHROMIUM=$(chromium); export CHROMIUM
+    CHROMIUM=$(find_chromium); export CHROMIUM
   fi
   run_ring() { [ "$which" = all ] || [ "$which" = "$1" ] || return 0; shift; "$@" || failed+=("$2"); }
   run_ring unit lint lint

@@ -137,9 +137,7 @@ def test_two_plays_anchor_at_the_same_frame(squeezed):
         assert driven(one, arm)[0].frame_sequence == driven(two, arm)[0].frame_sequence
 
 
-@pytest.mark.xfail(
-    reason="where the guard's acceleration limit lets a target run to its leash, the anchor shifts with the timing"
-)
+@pytest.mark.xfail(reason="a target that the guard's acceleration limit lets run to its leash shifts the anchor, by timing")
 def test_two_plays_agree_within_two_milliradians_where_nothing_limits_them(squeezed):
     frames, (one, _), (two, _) = squeezed
     for arm in one:
