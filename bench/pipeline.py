@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from std_srvs.srv import Trigger
 
+from teleop_bringup.testing import Hand
 from teleop_common import qos, records
 from teleop_common.enums import Authority, PoseFlags
 from teleop_common.testing import Probe, free_domain, probe
@@ -47,8 +48,7 @@ class Player:
         hands = []
         for side in (-1.0, 1.0):
             position = (0.25 * side + 0.05 * math.sin(t), 1.2 + 0.03 * math.sin(1.3 * t), -0.4 + 0.04 * math.cos(t))
-            pose = records.TrackedPose(records.Pose(position), int(PoseFlags.ALL))
-            hands.append(records.Controller(True, pose, pose, 0.0, squeeze))
+            hands.append(Hand(position, squeeze=squeeze).record())
         head = records.TrackedPose(records.Pose((0.0, 1.6, 0.0)), int(PoseFlags.ALL))
         stamp = self.node.now_ns()
         return records.TeleopFrame(
