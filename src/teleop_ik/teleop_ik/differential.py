@@ -18,7 +18,7 @@ from typing import NamedTuple
 from teleop_common.records import ORIGIN, Vec3
 from teleop_ik import linear3
 from teleop_ik.kinematics import Chain, Joints, Mat, Posture, forward, jacobian
-from teleop_ik.solver import Bounds, Solution, Target, limit_step, rotation_between, sane, within, without_yaw, yaw_share
+from teleop_ik.solver import Bounds, Solution, SolveStatus, Target, limit_step, rotation_between, sane, within, without_yaw, yaw_share
 
 # the first three relative to the mean diagonal of J·Jᵀ, the Jacobian's own scale
 SINGULAR = 0.02  # a squared singular value below this share is treated as singular
@@ -39,14 +39,16 @@ class Differential:
         """Take the chain."""
         self.chain = chain
 
-    def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float) -> Solution:
+    def solve(
+        self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()
+    ) -> Solution:
         """See ``solver.Solver``.
 
         Position takes its step first, as long as speed allows; attitude takes what room is left. Either is walked until a
         joint meets its bound, and on without that joint.
         """
         if not (sane(seed) and sane(previous) and sane(target.position) and sane(target.rotation)):
-            return Solution(previous, ORIGIN, 0.0)
+            return Solution(previous, ORIGIN, 0.0, SolveStatus.BAD_INPUT)
         dt = dt if dt > 0.0 else 0.0  # negative or NaN: no time has passed
         allowed = within(bounds, previous)
         posture = forward(self.chain, seed)

@@ -6,6 +6,7 @@ A solver is a pure function: the same arguments give the same bytes, whatever wa
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from teleop_common.records import Vec3
@@ -36,11 +37,27 @@ class Bounds(NamedTuple):
         lower: least position [rad].
         upper: greatest position [rad].
         velocity: greatest speed [rad/s].
+        acceleration: greatest change of speed [rad/s²]; empty: any.
     """
 
     lower: Joints
     upper: Joints
     velocity: Joints
+    acceleration: Joints = ()
+
+
+class SolveStatus(IntEnum):
+    """How a solve ended.
+
+    ``OK`` on the target, or on the way there; ``UNREACHABLE`` as near as the arm gets; ``LIMITED`` stopped short by speed,
+    acceleration or limits; ``NOT_CONVERGED`` the budget of iterations or time ran out; ``BAD_INPUT`` nothing was solved.
+    """
+
+    OK = 0
+    UNREACHABLE = 1
+    LIMITED = 2
+    NOT_CONVERGED = 3
+    BAD_INPUT = 4
 
 
 class Solution(NamedTuple):
@@ -50,11 +67,13 @@ class Solution(NamedTuple):
         joints: [rad], within the bounds and at most velocity·dt from ``previous``.
         excess: the part of the asked position that the arm cannot reach, asked minus reachable [m], base frame.
         residual_rotation: angle from the asked attitude to what the arm can reach [rad].
+        status: how it ended.
     """
 
     joints: Joints
     excess: Vec3
     residual_rotation: float
+    status: SolveStatus = SolveStatus.OK
 
     @property
     def residual_position(self) -> float:
@@ -68,7 +87,9 @@ class Solver(Protocol):
     name: str
     chain: Chain
 
-    def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float) -> Solution:
+    def solve(
+        self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()
+    ) -> Solution:
         """Return the joints to command.
 
         Args:
@@ -77,6 +98,7 @@ class Solver(Protocol):
             previous: last command [rad]; limits and integration are relative to it.
             bounds: allowed interval and speed.
             dt: time since ``previous`` was commanded [s]; ``math.inf`` for no speed limit.
+            rate: speed of the last command [rad/s]; empty: at rest. Only solvers that reckon in speeds look at it.
         """
 
 
@@ -96,6 +118,7 @@ def within(bounds: Bounds, previous: Joints) -> Bounds:
         tuple([p if p < low else low for p, low in zip(previous, bounds.lower)]),
         tuple([p if p > high else high for p, high in zip(previous, bounds.upper)]),
         bounds.velocity,
+        bounds.acceleration,
     )
 
 
