@@ -128,7 +128,7 @@ class Analytic:
     ) -> Solution:
         """See ``solver.Solver``."""
         if not (sane(seed) and sane(previous) and sane(target.position) and sane(target.rotation)):
-            return Solution(previous, (0.0, 0.0, 0.0, SolveStatus.BAD_INPUT), 0.0)
+            return Solution(previous, (0.0, 0.0, 0.0), 0.0, SolveStatus.BAD_INPUT)
         allowed = within(bounds, previous)
         lower, upper = allowed.lower, allowed.upper
         near, far = self._sides(target, seed)
