@@ -11,7 +11,7 @@ from teleop_common.errors import ConfigError
 
 @dataclass(frozen=True)
 class JointLimits:
-    """Limits of one joint.
+    """Limits of one joint; a sliding one's are in m instead of rad.
 
     Attributes:
         name: joint name in the URDF, without an arm's prefix.
@@ -51,7 +51,7 @@ class RobotLimits:
 
     Attributes:
         robot: name of the robot.
-        urdf: a model name of teleop_description, or the path of a URDF file.
+        urdf: a model name of teleop_description, ``package://<ROS package>/<path>``, or the path of a URDF file.
         base_link: first link of the chain.
         tip_link: tool centre point.
         joints: arm joints from base to tip, the gripper apart.
@@ -106,6 +106,13 @@ def _joint(name: str, table: yamlfile.Table, ceiling: float) -> JointLimits:
     )
 
 
+def _urdf(text: str, source: str | Path) -> str:
+    """Return what names the URDF; a relative path is one from the limits file's folder."""
+    if "://" in text or ("/" not in text and not text.endswith((".urdf", ".xml"))):
+        return text
+    return str(Path(source).parent / Path(text).expanduser())
+
+
 def load(path: str | Path) -> RobotLimits:
     """Read and check a limits file.
 
@@ -131,7 +138,7 @@ def load(path: str | Path) -> RobotLimits:
     leash = top.table("leash")
     robot = RobotLimits(
         robot=top.text("robot"),
-        urdf=top.text("urdf"),
+        urdf=_urdf(top.text("urdf"), path),
         base_link=top.text("base_link"),
         tip_link=top.text("tip_link"),
         joints=tuple(joints),

