@@ -13,7 +13,7 @@ from typing import NamedTuple
 from teleop_common.errors import ConfigError
 from teleop_ik import planar
 from teleop_ik.kinematics import Chain, Joints, forward
-from teleop_ik.solver import Bounds, Solution, SolveStatus, Target, limit_step, sane, within, without_yaw
+from teleop_ik.solver import Bounds, Solution, Target, ended, refused, sane, within, without_yaw
 
 TAU = 2.0 * math.pi
 _ROLL_ITERATIONS = 12
@@ -123,12 +123,10 @@ class Analytic:
                 found = f"{len(chain.links)} joints, tool {1e3 * error:.2f} mm off"
                 raise ConfigError("solver", "analytic", found, "the SO-101's geometry", "use solver:=differential", source)
 
-    def solve(
-        self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()
-    ) -> Solution:
+    def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()) -> Solution:
         """See ``solver.Solver``."""
         if not (sane(seed) and sane(previous) and sane(target.position) and sane(target.rotation)):
-            return Solution(previous, (0.0, 0.0, 0.0), 0.0, SolveStatus.BAD_INPUT)
+            return refused(previous)
         allowed = within(bounds, previous)
         lower, upper = allowed.lower, allowed.upper
         near, far = self._sides(target, seed)
@@ -142,7 +140,7 @@ class Analytic:
             x, y, z = tool_point(self.geometry, reached)
             excess = (target.position[0] - x, target.position[1] - y, target.position[2] - z)
         turned = _attitude_error(target.rotation, reached, self.geometry.roll_zero)
-        return Solution(limit_step(previous, reached, allowed, dt), excess, turned)
+        return ended(previous, reached, allowed, dt, excess, turned)
 
     def _sides(self, target: Target, seed: Joints) -> tuple[float, float]:
         """Return +1 (in front of the pan axis) and -1 (behind it), the one nearer to the seed's pan first."""

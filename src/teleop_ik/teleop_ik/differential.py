@@ -18,7 +18,19 @@ from typing import NamedTuple
 from teleop_common.records import ORIGIN, Vec3
 from teleop_ik import linear3
 from teleop_ik.kinematics import Chain, Joints, Mat, Posture, forward, jacobian
-from teleop_ik.solver import Bounds, Solution, SolveStatus, Target, limit_step, rotation_between, sane, within, without_yaw, yaw_share
+from teleop_ik.solver import (
+    Bounds,
+    Solution,
+    Target,
+    ended,
+    refused,
+    rotation_between,
+    sane,
+    shortened,
+    within,
+    without_yaw,
+    yaw_share,
+)
 
 # the first three relative to the mean diagonal of J·Jᵀ, the Jacobian's own scale
 SINGULAR = 0.02  # a squared singular value below this share is treated as singular
@@ -39,26 +51,26 @@ class Differential:
         """Take the chain."""
         self.chain = chain
 
-    def solve(
-        self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()
-    ) -> Solution:
+    def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()) -> Solution:
         """See ``solver.Solver``.
 
         Position takes its step first, as long as speed allows; attitude takes what room is left. Either is walked until a
         joint meets its bound, and on without that joint.
         """
         if not (sane(seed) and sane(previous) and sane(target.position) and sane(target.rotation)):
-            return Solution(previous, ORIGIN, 0.0, SolveStatus.BAD_INPUT)
+            return refused(previous)
         dt = dt if dt > 0.0 else 0.0  # negative or NaN: no time has passed
         allowed = within(bounds, previous)
         posture = forward(self.chain, seed)
         lag = [p - s for p, s in zip(previous, seed)]
-        kept, swing, turns = _kept_attitude(target.rotation, posture)
+        kept, swing, turns = kept_attitude(target.rotation, posture)
         task = _Task(jacobian(posture), turns, posture.axes, previous, allowed, dt)
-        excess = task.position(_less(_shortened(target.position, posture.position), task.free_columns, lag))
+        way, share = shortened(target.position, posture.position, LARGEST_STEP)
+        task.short = share < 1.0
+        excess = task.position(_less(way, task.free_columns, lag))
         left = task.attitude(rotation_between(kept, posture.rotation), lag)
         joints = tuple([then + by for then, by in zip(previous, task.step)])
-        return Solution(limit_step(previous, joints, allowed, dt), excess, math.hypot(left, swing))
+        return ended(previous, joints, allowed, dt, excess, math.hypot(left, swing), short=task.short)
 
 
 class First(NamedTuple):
@@ -95,6 +107,7 @@ class _Task:
         self.free_turns = turns
         self.step = [0.0] * len(columns)
         self.blocked = False
+        self.short = False
         self.reach = math.inf
         self.inverse: linear3.Sym | None = None
         self.pace = [speed * dt for speed in allowed.velocity]
@@ -113,6 +126,7 @@ class _Task:
                     if not -pace <= share * by <= pace:
                         share = pace / abs(by)
                 if share < 1.0:
+                    self.short = True
                     # ask for no more than this step can do, or joints would be stopped by bounds that they are far from
                     error = (share * error[0], share * error[1], share * error[2])
                     first = _position(self.free_columns, self.axes, error, self.blocked) or first
@@ -137,10 +151,12 @@ class _Task:
                 square = linear3.gram(self.free_columns)
                 scale = square[0] + square[3] + square[5]
                 self.inverse = linear3.inverse(linear3.plus_diagonal(square, max(1e-8 * scale, 1e-12)))
-            second, left = _attitude(self.free_columns, self.free_turns, self.inverse, self.reach, turn)
+            second, left, whole = _attitude(self.free_columns, self.free_turns, self.inverse, self.reach, turn)
             share, blocker = self._walk(second, low, high)
             if blocker < 0:
+                self.short = self.short or not whole
                 break
+            self.short = self.short or abs(self.step[blocker]) >= self.pace[blocker] - 1e-12
             turn = _less(turn, self.turns, [share * by for by in second])
             self._block(blocker)
         return left
@@ -169,17 +185,7 @@ class _Task:
         self.blocked = True
 
 
-def _shortened(wanted: Vec3, position: Vec3) -> Vec3:
-    """Return the way from ``position`` to ``wanted`` [m], no longer than LARGEST_STEP."""
-    x, y, z = wanted[0] - position[0], wanted[1] - position[1], wanted[2] - position[2]
-    length = math.sqrt(x * x + y * y + z * z)
-    if length <= LARGEST_STEP:
-        return (x, y, z)
-    k = LARGEST_STEP / length
-    return (k * x, k * y, k * z)
-
-
-def _kept_attitude(rotation: Mat, posture: Posture) -> tuple[Mat, float, tuple[Vec3, ...]]:
+def kept_attitude(rotation: Mat, posture: Posture) -> tuple[Mat, float, tuple[Vec3, ...]]:
     """Return the attitude to go for, the yaw given up [rad], and how each joint turns the tool against that attitude.
 
     With fewer than six joints the approach is swung into the tool's own azimuth, and follows it: a joint that turns the tool
@@ -282,8 +288,8 @@ def _curvature(columns: tuple[Vec3, ...], axes: tuple[Vec3, ...], u: Vec3, v: li
 
 def _attitude(
     position: tuple[Vec3, ...], rotation: tuple[Vec3, ...], inverse: linear3.Sym, reach: float, wanted: Vec3
-) -> tuple[list[float], float]:
-    """Return the attitude task's step in the null space of position, and what attitude error remains [rad]."""
+) -> tuple[list[float], float, bool]:
+    """Return the attitude task's step in the null space of position, what error remains [rad], and whether it is whole."""
     ax, ay, az, by, bz, cz = inverse
     # attitude columns seen through that null space: B = Jr − K·Jp with K = Jr·Jpᵀ·(Jp·Jpᵀ)⁻¹
     sxx = sxy = sxz = syx = syy = syz = szx = szy = szz = 0.0
@@ -312,12 +318,12 @@ def _attitude(
     )
     square = linear3.gram(seen)
     if square[0] + square[3] + square[5] < NO_AUTHORITY:
-        return [0.0] * len(position), linear3.norm(wanted)
+        return [0.0] * len(position), linear3.norm(wanted), True
     x, y, z = linear3.times(linear3.inverse(linear3.plus_diagonal(square, ATTITUDE_DAMPING)), wanted)
     step = [a * x + b * y + c * z for a, b, c in seen]
     left = ATTITUDE_DAMPING * math.sqrt(x * x + y * y + z * z)
     if reach < math.inf:
         length = math.sqrt(sum([s * s for s in step]))
         if length > reach:
-            step = [s * reach / length for s in step]
-    return step, left
+            return [s * reach / length for s in step], left, False
+    return step, left, True

@@ -16,6 +16,7 @@ from teleop_ik.kinematics import Chain, Joints, Mat
 _YAW_FULL = math.cos(math.radians(60.0))
 _YAW_NONE = math.cos(math.radians(80.0))
 _POINTS_BACK = math.radians(120.0)
+UNREACHABLE = 1e-3  # [m], distance to what the arm can reach from which a target counts as out of reach
 
 
 class Target(NamedTuple):
@@ -47,10 +48,12 @@ class Bounds(NamedTuple):
 
 
 class SolveStatus(IntEnum):
-    """How a solve ended.
+    """How a solve ended, as to position; what of the attitude is given up is ``Solution.residual_rotation``.
 
-    ``OK`` on the target, or on the way there; ``UNREACHABLE`` as near as the arm gets; ``LIMITED`` stopped short by speed,
-    acceleration or limits; ``NOT_CONVERGED`` the budget of iterations or time ran out; ``BAD_INPUT`` nothing was solved.
+    ``OK`` the answer is where the solver wants the joints; ``UNREACHABLE`` that is more than 1 mm from the target, as near as
+    the arm gets; ``LIMITED`` on the way there, a step that speed, acceleration or the reach of the linearisation ended short;
+    ``NOT_CONVERGED`` the budget of iterations ran out; ``BAD_INPUT`` nothing was solved. The first that applies of
+    BAD_INPUT, UNREACHABLE, NOT_CONVERGED, LIMITED.
     """
 
     OK = 0
@@ -87,9 +90,7 @@ class Solver(Protocol):
     name: str
     chain: Chain
 
-    def solve(
-        self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()
-    ) -> Solution:
+    def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()) -> Solution:
         """Return the joints to command.
 
         Args:
@@ -98,7 +99,7 @@ class Solver(Protocol):
             previous: last command [rad]; limits and integration are relative to it.
             bounds: allowed interval and speed.
             dt: time since ``previous`` was commanded [s]; ``math.inf`` for no speed limit.
-            rate: speed of the last command [rad/s]; empty: at rest. Only solvers that reckon in speeds look at it.
+            rate: speed of the last command [rad/s]; empty: at rest. Only ``velocity`` and ``qp`` reckon in speeds.
         """
 
 
@@ -133,6 +134,62 @@ def limit_step(previous: Joints, joints: Joints, bounds: Bounds, dt: float) -> J
     if share >= 1.0:
         return joints
     return tuple([then + share * (now - then) for now, then in zip(joints, previous)])
+
+
+def ended(
+    previous: Joints,
+    goal: Joints,
+    allowed: Bounds,
+    dt: float,
+    excess: Vec3,
+    turned: float,
+    *,
+    converged: bool = True,
+    short: bool = False,
+) -> Solution:
+    """Return the solution of a solver that wants the joints at ``goal``: the step there that speed allows, and its status.
+
+    Args:
+        previous: last command [rad].
+        goal: inside the allowed interval [rad].
+        allowed: the interval and the speeds.
+        dt: time since ``previous`` [s].
+        excess: part of the asked position that is out of reach [m].
+        turned: part of the asked attitude that is given up [rad].
+        converged: whether the budget of iterations was enough.
+        short: whether ``goal`` itself is only on the way.
+    """
+    joints = limit_step(previous, goal, allowed, dt)
+    x, y, z = excess
+    if x * x + y * y + z * z > UNREACHABLE * UNREACHABLE:
+        status = SolveStatus.UNREACHABLE
+    elif not converged:
+        status = SolveStatus.NOT_CONVERGED
+    elif short or joints is not goal:
+        status = SolveStatus.LIMITED
+    else:
+        status = SolveStatus.OK
+    return Solution(joints, excess, turned, status)
+
+
+def refused(previous: Joints) -> Solution:
+    """Return the solution for input that is no pose or no angle: stay."""
+    return Solution(previous, (0.0, 0.0, 0.0), 0.0, SolveStatus.BAD_INPUT)
+
+
+def clamped(joints: Joints, bounds: Bounds) -> Joints:
+    """Return ``joints`` [rad] drawn into the interval of ``bounds``."""
+    return tuple([low if q < low else high if q > high else q for q, low, high in zip(joints, bounds.lower, bounds.upper)])
+
+
+def shortened(wanted: Vec3, position: Vec3, longest: float) -> tuple[Vec3, float]:
+    """Return the way from ``position`` to ``wanted`` [m], no longer than ``longest``, and which share of the whole that is."""
+    x, y, z = wanted[0] - position[0], wanted[1] - position[1], wanted[2] - position[2]
+    length = math.sqrt(x * x + y * y + z * z)
+    if length <= longest:
+        return (x, y, z), 1.0
+    k = longest / length
+    return (k * x, k * y, k * z), k
 
 
 def yaw_share(rotation: Mat) -> float:
@@ -180,7 +237,23 @@ def rotation_between(wanted: Mat, current: Mat) -> Vec3:
     z = (d * r0 + e * r1 + f * r2) - (a * r3 + b * r4 + c * r5)
     trace = a * r0 + b * r1 + c * r2 + d * r3 + e * r4 + f * r5 + g * r6 + h * r7 + i * r8
     s = math.sqrt(x * x + y * y + z * z)
+    if s < 1e-6 and trace < 0.0:
+        return _half_turn(wanted, current)
     if s < 1e-12:
         return (0.0, 0.0, 0.0)
     k = math.atan2(0.5 * s, 0.5 * (trace - 1.0)) / s
     return (k * x, k * y, k * z)
+
+
+def _half_turn(wanted: Mat, current: Mat) -> Vec3:
+    """Return the rotation vector [rad] of a half turn, whose skew part says nothing: D = 2·axis·axisᵀ − 1, either sign."""
+    a, b, c, d, e, f, g, h, i = wanted
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = current
+    rows = (
+        (a * r0 + b * r1 + c * r2 + 1.0, a * r3 + b * r4 + c * r5, a * r6 + b * r7 + c * r8),
+        (d * r0 + e * r1 + f * r2, d * r3 + e * r4 + f * r5 + 1.0, d * r6 + e * r7 + f * r8),
+        (g * r0 + h * r1 + i * r2, g * r3 + h * r4 + i * r5, g * r6 + h * r7 + i * r8 + 1.0),
+    )
+    x, y, z = max(rows, key=lambda row: row[0] * row[0] + row[1] * row[1] + row[2] * row[2])
+    n = math.sqrt(x * x + y * y + z * z)
+    return (math.pi * x / n, math.pi * y / n, math.pi * z / n) if n > 0.0 else (0.0, 0.0, 0.0)
