@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any, NamedTuple
 
@@ -57,9 +56,17 @@ class State(NamedTuple):
 
 
 def to_json(state: State) -> dict[str, Any]:
-    """Return ``state`` as plain JSON values."""
+    """Return ``state`` as plain JSON values; a number that is none, which JSON has no word for, as text."""
     arms = [{**arm._asdict(), "anchor": arm.anchor._asdict() if arm.anchor else None} for arm in state.arms]
-    return json.loads(json.dumps({**state._asdict(), "arms": arms}, allow_nan=False))  # type: ignore[no-any-return]
+    return {key: _plain(value) for key, value in {**state._asdict(), "arms": arms}.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def from_json(data: dict[str, Any]) -> State:
@@ -78,7 +85,15 @@ def _frozen(value: Any) -> Any:
         return tuple(_frozen(item) for item in value)
     if isinstance(value, dict):
         return {key: _frozen(item) for key, item in value.items()}
-    return value
+    return float(value) if isinstance(value, str) else value
+
+
+def credited(stamp: int, before: int) -> float:
+    """Return the time [s] credited to a frame of ``stamp`` after one of ``before`` [ns].
+
+    The frames' own time, not their arrival: the same frames give the same targets (the guard credits no more than passed).
+    """
+    return 1e-9 * max(0, min(stamp - before, int(1e9 * LONGEST_DT)))
 
 
 def _space(world_from_tracking: Transform) -> Pose | None:
@@ -92,13 +107,14 @@ def _space(world_from_tracking: Transform) -> Pose | None:
 
 
 class Retargeter:
-    """Holds the arms' configuration and the state."""
+    """Holds the arms' configuration and the state; ``steps`` counts the targets given, ``duplicates`` the frames refused."""
 
     def __init__(self, arms: tuple[Arm, ...]) -> None:
         """Start with nothing anchored."""
         self.arms = arms
         self.state = State(arms=(ArmState(),) * len(arms))
         self.duplicates = 0
+        self.steps = 0
 
     def step(
         self,
@@ -126,8 +142,7 @@ class Retargeter:
             # after a silence the numbers may begin anew: one absurd number must not shut out a whole connection
             self.duplicates += 1
             return None
-        # the frames' own time, not their arrival: the same frames give the same targets (the guard credits no more than passed)
-        dt = 1e-9 * max(0, min(frame.header.stamp - before.stamp, int(1e9 * LONGEST_DT)))
+        dt = credited(frame.header.stamp, before.stamp)
         heading, heading_ns = self._heading(before, frame, now_ns)
         usable = heading if now_ns - heading_ns <= 1e9 * HEADING_LIFE else None
         tracking = _space(frame.world_from_tracking)
@@ -158,6 +173,7 @@ class Retargeter:
             states.append(after)
             if target is not None:
                 targets.append(target)
+        self.steps += 1
         self.state = State(frame.connection, frame.sequence, frame.header.stamp, now_ns, heading, heading_ns, tuple(states))
         return JointTargets(
             header=Header(stamp),

@@ -9,13 +9,12 @@ from functools import partial
 
 from teleop_common import cell, limits, params, paths, qos, records
 from teleop_common.enums import Provider
-from teleop_common.errors import ConfigError
 from teleop_common.runner import TeleopNode
 from teleop_common.transport import RecordPublisher, subscribe
-from teleop_description.assets import urdf_path
 from teleop_ik.params import RetargeterParams
-from teleop_ik.retargeter import Feedback, Retargeter, to_json
-from teleop_ik.setup_arms import make_arms, model_hash, read_chain
+from teleop_ik.recipe import describe, snapshot
+from teleop_ik.retargeter import Feedback, Retargeter
+from teleop_ik.setup_arms import from_parameters
 
 FRESH_NS = 200_000_000  # a message older or younger than this on arrival is refused
 REPORT_HZ = 1.0
@@ -28,23 +27,10 @@ class RetargeterNode(TeleopNode):
         """Read the configuration and join the graph."""
         super().__init__("retargeter")
         p = params.load(self, RetargeterParams)
-        if len(p.gains) != 3:
-            raise ConfigError("parameter", "gains", list(p.gains), "three numbers: forward, left, up", "mend the parameter")
         robot = limits.load(paths.config("limits/so101.yaml", p.limits_file))
         work_cell = cell.load(paths.config("cell.yaml", p.cell_file))
-        chain = read_chain(urdf_path(robot.urdf), robot)
-        arms = make_arms(
-            p.arms,
-            robot,
-            work_cell,
-            chain,
-            solver=p.solver,
-            leash=p.leash,
-            pose=p.pose,
-            gains=(p.gains[0], p.gains[1], p.gains[2]),
-            dead_zone=p.trigger_dead_zone,
-        )
-        self.core = Retargeter(arms)
+        self.core = Retargeter(from_parameters(vars(p), robot, work_cell))
+        self._recipe = describe(vars(p), robot, work_cell, time.monotonic_ns())
         self._authority = records.AuthorityState()
         self._session = records.SessionState()
         # arm → newest joint state, its age on arrival [ns], and when it arrived [ns, monotonic]
@@ -57,15 +43,7 @@ class RetargeterNode(TeleopNode):
         for arm in p.arms:
             subscribe(self, records.JointState, f"/{arm}/joint_states", partial(self._on_joints, arm), qos.NEWEST)
         subscribe(self, records.TeleopFrame, "/teleop/frame", self._on_frame, qos.STREAM)
-        self.publish_config(
-            {
-                "parameters": vars(p),
-                "limits_file": robot.source,
-                "cell_file": work_cell.source,
-                "model_hash": model_hash(chain),
-                "state": to_json(self.core.state),
-            }
-        )
+        self._say_state()
         self.every(REPORT_HZ, self._say_report)
 
     # ---- heard
@@ -104,7 +82,12 @@ class RetargeterNode(TeleopNode):
             self._publish(targets)
 
     # ---- said
+    def _say_state(self) -> None:
+        """Latch configuration and state, so that a bag begun at any time can be re-simulated from the next one on."""
+        self.publish_config({**self._recipe, **snapshot(self.core, time.monotonic_ns(), self._refused)})
+
     def _say_report(self) -> None:
+        self._say_state()
         stamp = self.now_ns()
         devices = (
             records.DeviceReport("retargeter/refused", 0, 0, str(self._refused)),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from teleop_common.cell import Cell
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_common.records import Vec3
 from teleop_description import hand
+from teleop_description.assets import digest, urdf_path
 from teleop_ik.analytic import Analytic
 from teleop_ik.arm import Arm, ArmConfig
 from teleop_ik.differential import Differential
@@ -40,9 +42,40 @@ def read_chain(urdf: Path, limits: RobotLimits) -> Chain:
     return chain_from_urdf(urdf.read_text(encoding="utf-8"), limits.base_link, limits.tip_link, names, str(urdf))
 
 
-def model_hash(chain: Chain) -> str:
-    """Return a hash of the kinematics in use, to the bit."""
-    return hashlib.sha256(repr(chain).encode()).hexdigest()
+def model_hash(limits: RobotLimits) -> str:
+    """Return a hash of the robot's model: the bytes of URDF and meshes, and the chain in use. The same on every machine.
+
+    Raises:
+        ConfigError: no such URDF.
+    """
+    return digest(limits, f"model {limits.tip_link}")
+
+
+def from_parameters(parameters: Mapping[str, Any], limits: RobotLimits, cell: Cell) -> tuple[Arm, ...]:
+    """Return the arms as the parameters of the node ``retargeter`` describe them.
+
+    Args:
+        parameters: name → value, lists or tuples alike; all of them.
+        limits: limits of the robot.
+        cell: the work cell.
+
+    Raises:
+        ConfigError: see ``make_arms``; or gains that are not three.
+    """
+    gains = tuple(parameters["gains"])
+    if len(gains) != 3:
+        raise ConfigError("parameter", "gains", list(gains), "three numbers: forward, left, up", "mend the parameter")
+    return make_arms(
+        tuple(parameters["arms"]),
+        limits,
+        cell,
+        read_chain(urdf_path(limits.urdf), limits),
+        solver=parameters["solver"],
+        leash=parameters["leash"],
+        pose=parameters["pose"],
+        gains=gains,
+        dead_zone=parameters["trigger_dead_zone"],
+    )
 
 
 def make_arms(

@@ -14,6 +14,7 @@ from std_msgs.msg import String  # noqa: E402
 from teleop_common import limits, paths, qos, records  # noqa: E402
 from teleop_common.enums import Authority, Convention, PoseFlags, Session, TargetStatus  # noqa: E402
 from teleop_common.testing import probe, process  # noqa: E402
+from teleop_ik.setup_arms import model_hash  # noqa: E402
 
 ARMS = ("left", "right")
 
@@ -140,8 +141,11 @@ def test_configuration_and_report_are_published(domain):
         graph.node.until(lambda: heard and reports, 5.0, "configuration and report")
         config = json.loads(heard[0].data)
         assert config["parameters"]["solver"] == "differential"
-        assert len(config["model_hash"]) == 64
+        assert config["model_hash"] == model_hash(graph.robot)
+        assert config["limits"]["joints"][0]["upper"] == graph.robot.joints[0].upper
+        assert config["cell"]["mounts"]["left"]["position"]
         assert config["state"]["arms"][0]["anchor"] is None
+        graph.node.until(lambda: json.loads(heard[-1].data)["steps"] > 0, 5.0, "the state after a step")
         assert reports[0].provider_id == "node/retargeter"
 
 

@@ -1,5 +1,6 @@
 """The rules of anchor, leash, reach, floor, gripper and feedback, seen from outside: frames in, targets out."""
 
+import dataclasses
 import json
 import math
 
@@ -11,7 +12,7 @@ from teleop_common import records
 from teleop_common.enums import Authority, PoseFlags, Reason, TargetStatus
 from teleop_common.errors import ConfigError
 from teleop_common.spatial import quat_from_axis_angle
-from teleop_ik.kinematics import forward
+from teleop_description.assets import urdf_path
 from teleop_ik.retargeter import Retargeter, from_json, to_json
 from teleop_ik.setup_arms import make_arms, model_hash
 
@@ -378,8 +379,20 @@ def test_unknown_and_repeated_arms_are_refused(so101):
             make_arms(arms, so101.robot, so101.cell, so101.chain)
 
 
-def test_the_model_hash_tells_models_apart(so101):
-    other = so101.chain._replace(base_translation=(0.0, 0.0, 0.0))
-    assert model_hash(so101.chain) == model_hash(so101.chain)
-    assert model_hash(other) != model_hash(so101.chain)
-    assert forward(other, so101.home[:5]).position != forward(so101.chain, so101.home[:5]).position
+def test_the_model_hash_tells_models_apart(so101, tmp_path):
+    text = urdf_path(so101.robot.urdf).read_text()
+    other = tmp_path / "other.urdf"
+    other.write_text(text.replace('lower="-2.74385"', 'lower="-2.7"', 1))
+    assert other.read_text() != text
+    assert model_hash(so101.robot) == model_hash(so101.robot)
+    assert model_hash(dataclasses.replace(so101.robot, urdf=str(other))) != model_hash(so101.robot)
+    assert model_hash(dataclasses.replace(so101.robot, tip_link="wrist")) != model_hash(so101.robot)
+
+
+def test_a_state_with_numbers_that_are_none_survives_json(so101):
+    rig = so101.rig()
+    rig.step(HAND)
+    state = rig.core.state
+    state = state._replace(arms=(state.arms[0]._replace(level=math.inf, trigger=math.nan, grip=-0.0),))
+    text = json.dumps(to_json(state), allow_nan=False)
+    assert repr(from_json(json.loads(text))) == repr(state)
