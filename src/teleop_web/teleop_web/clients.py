@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
+
+from teleop_web.waiting import Waiting
 
 WRONG_TRIES = 5  # wrong codes of one address before it has to wait
 WRONG_TRIES_ALL = 30  # of all addresses together: a guesser may own many
 LOCK_OUT = 30.0  # [s]
 MAX_ADDRESSES = 256  # remembered; the oldest is forgotten, so memory stays bounded
+MAX_SILENT = 32  # sockets that have not said hello yet
+MAX_SILENT_ADDRESS = 8  # of them, from one address
 KEEP_OPERATOR = 10.0  # [s] for which an operator who vanished keeps the place
 
 
@@ -40,6 +44,10 @@ class Pairing:
         self._known: OrderedDict[str, None] = OrderedDict()
         self.refused = 0
 
+    def matches(self, code: str) -> bool:
+        """Return whether ``code`` is right; whoever tells the outcome to a client must have asked ``check`` before."""
+        return hmac.compare_digest(code.encode("utf-8", "replace"), self._code)
+
     def check(self, code: str, address: str, now: float) -> str:
         """Return an empty string when ``code`` is right, else the reason of the refusal.
 
@@ -60,7 +68,7 @@ class Pairing:
                 self.refused += 1
                 wait = LOCK_OUT - (now - count.since)
                 return f"pairing code: too many wrong tries, allowed again in {wait:.0f} s; read it from the gateway's terminal"
-        if hmac.compare_digest(code.encode("utf-8", "replace"), self._code):
+        if self.matches(code):
             tries.wrong = 0
             self._known[address] = None
             self._known.move_to_end(address)
@@ -74,6 +82,31 @@ class Pairing:
         return (
             "pairing code: got a wrong one, allowed the six digits printed by the gateway; open the printed URL or type the code"
         )
+
+
+class Doorstep:
+    """Sockets that have not said hello yet: few, so that strangers who connect and say nothing keep nobody out."""
+
+    def __init__(self) -> None:
+        """Start with nobody there."""
+        self._waiting: Counter[str] = Counter()
+
+    def enter(self, address: str) -> str:
+        """Let a socket of ``address`` wait, and return an empty string; else the reason of the refusal."""
+        for what, count, limit in (
+            ("of this address ", self._waiting[address], MAX_SILENT_ADDRESS),
+            ("", self._waiting.total(), MAX_SILENT),
+        ):
+            if count >= limit:
+                return f"sockets {what}that said no hello: got one more than {limit}, allowed {limit}"
+        self._waiting[address] += 1
+        return ""
+
+    def leave(self, address: str) -> None:
+        """Note that a socket has said hello, or is gone."""
+        self._waiting[address] -= 1
+        if self._waiting[address] <= 0:
+            del self._waiting[address]
 
 
 class TokenBucket:
@@ -106,6 +139,7 @@ class Client:
         wants_to_operate: it asked for the operator's place.
         last_sequence: its own number of the last accepted frame.
         recentred: a recentre was announced and no frame has carried it yet.
+        waiting: how long its frames wait on their way.
     """
 
     key: int
@@ -115,6 +149,7 @@ class Client:
     wants_to_operate: bool
     last_sequence: int | None = None
     recentred: bool = False
+    waiting: Waiting = field(default_factory=Waiting)
 
 
 @dataclass

@@ -12,6 +12,7 @@ from teleop_common.records import Haptics, TeleopFrame
 from teleop_web.clients import Client, Operators, Pairing, TokenBucket
 from teleop_web.liveness import Link
 from teleop_web.protocol import FrameError, Received, parse_frame, parse_object
+from teleop_web.waiting import disarmed
 
 MAX_CLIENTS = 16
 MAX_TEXT = 60  # characters kept of what a client calls itself
@@ -209,14 +210,19 @@ class Hub:
             raise FrameError("not_operator", reason)
         received = Received(clock.stamp_ns, clock.monotonic_ns, place.connection, place.sequence + 1)
         parsed = parse_frame(message, received, client.last_sequence, client.recentred)
-        self._publish(parsed.frame)
+        delay = client.waiting.frame(clock.now, message["ts_ms"] * 1e-3)
+        frame = parsed.frame
+        if client.waiting.late:
+            frame = disarmed(frame)
+            self.counts["late_frames"] += 1
+        self._publish(frame)
         place.sequence += 1
         client.recentred = False
         if parsed.client_sequence is not None:
             client.last_sequence = parsed.client_sequence
-        self.last_frame, self.last_frame_at = parsed.frame, clock.now
+        self.last_frame, self.last_frame_at = frame, clock.now
         self.counts["frames"] += 1
-        self.link.frame(clock.now)
+        self.link.frame(clock.now, delay)
         if parsed.broken_poses:
             self.counts["broken_poses"] += parsed.broken_poses
 

@@ -70,25 +70,25 @@ class Rate:
 
 @dataclass
 class Link:
-    """Quality of the way from the headset: rate and gaps of its frames, and the round trip it measured.
+    """Quality of the way from the headset: rate, gaps and waiting of its frames, and the round trip it measured.
 
     Wi-Fi power saving shows as bursts: the rate is right and the gaps are not.
     """
 
     window: float = 2.0
     round_trip: float | None = None
-    _times: deque[float] = field(default_factory=lambda: deque(maxlen=1024))
+    _frames: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=1024))
 
-    def frame(self, now: float) -> None:
-        """Count one frame."""
-        self._times.append(now)
+    def frame(self, now: float, delay: float) -> None:
+        """Count one frame that waited ``delay`` [s] on its way."""
+        self._frames.append((now, delay))
 
     def report(self, now: float) -> dict[str, Any]:
-        """Return rate [Hz], 95th percentile and largest gap [s], age [s] and round trip [s]."""
-        times = self._times
-        while len(times) > 1 and now - times[0] > self.window:
-            times.popleft()
-        listed = list(times)
+        """Return rate [Hz], 95th percentile and largest gap [s], longest waiting [s], age [s] and round trip [s]."""
+        frames = self._frames
+        while len(frames) > 1 and now - frames[0][0] > self.window:
+            frames.popleft()
+        listed = [at for at, _ in frames]
         gaps = sorted(b - a for a, b in zip(listed, listed[1:], strict=False))
         age = now - listed[-1] if listed else None
         return {
@@ -97,6 +97,7 @@ class Link:
             else 0.0,
             "gap_p95": round(gaps[int(0.95 * (len(gaps) - 1))], 4) if gaps else None,
             "gap_max": round(gaps[-1], 4) if gaps else None,
+            "delay_max": round(max(delay for _, delay in frames), 4) if frames else None,
             "age": None if age is None else round(age, 3),
             "round_trip": self.round_trip,
         }

@@ -16,6 +16,7 @@ from teleop_web.hub import Hub
 
 TIMEOUT = 5.0  # [s] that a service may take
 CONNECT_TIMEOUT = 8.0  # [s]; CONNECT itself waits 2 s for the graph
+CODE_ALLOWED = "the pairing code in the header X-Pairing-Code"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -38,6 +39,7 @@ class Rest:
     def __init__(self, graph: Graph, hub: Hub, pairing: Pairing, arms: tuple[str, ...]) -> None:
         """Remember what the handlers need."""
         self._graph, self._hub, self._pairing, self._arms = graph, hub, pairing, arms
+        self._stops: set[asyncio.Task[Answer]] = set()
 
     def routes(self) -> list[web.AbstractRouteDef]:
         """Return the routes."""
@@ -47,7 +49,7 @@ class Rest:
             get("/api/cameras", guarded(self._cameras)),
             post("/api/session/{command}", guarded(self._session)),
             post("/api/stance", guarded(self._stance)),
-            post("/api/estop", guarded(self._estop)),
+            post("/api/estop", self._estop),
             post("/api/estop/reset", guarded(self._estop_reset)),
             post("/api/torque/{arm}", guarded(self._torque)),
             post("/api/sim/reset", guarded(self._sim_reset)),
@@ -60,9 +62,7 @@ class Rest:
         async def checked(request: web.Request) -> web.StreamResponse:
             now = self._graph.clock().now
             if reason := self._pairing.check(presented_code(request), request.remote or "", now):
-                return problem(
-                    401, reason, "the pairing code in the header X-Pairing-Code", "use the code printed by the gateway"
-                )
+                return problem(401, reason, CODE_ALLOWED, "use the code printed by the gateway")
             return await handler(request)
 
         return checked
@@ -148,9 +148,24 @@ class Rest:
             not failed, "; ".join(failed) if failed else "; ".join(dict.fromkeys(a.message for a in answers if a.message))
         )
 
-    async def _estop(self, _request: web.Request) -> web.Response:
+    async def _estop(self, request: web.Request) -> web.Response:
+        code, address = presented_code(request), request.remote or ""
+        reason = self._pairing.check(code, address, self._graph.clock().now)
+        if not reason:
+            return await self._answer(await self._stop())
+        if self._pairing.matches(code):
+            # locked out, and yet a stop. The answer is the one that a wrong code gets, at once: else it would tell a
+            # guesser which code is right.
+            self._graph.event(f"e-stop from {address}, locked out for wrong codes: carried out")
+            stop = asyncio.create_task(self._stop())
+            self._stops.add(stop)
+            stop.add_done_callback(self._stops.discard)
+        remedy = "use the code printed by the gateway; with it a stop is carried out even during a lock-out"
+        return problem(401, reason, CODE_ALLOWED, remedy)
+
+    async def _stop(self) -> Answer:
         # the guard and every driver latch by themselves: whichever of them is alive stops its arm
-        return await self._answer(await self._all(["/teleop/estop", *(f"/{arm}/estop" for arm in self._arms)]))
+        return await self._all(["/teleop/estop", *(f"/{arm}/estop" for arm in self._arms)])
 
     async def _estop_reset(self, _request: web.Request) -> web.Response:
         return await self._answer(await self._call("/teleop/estop/reset"))

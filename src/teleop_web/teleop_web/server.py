@@ -14,6 +14,7 @@ from aiohttp import WSMsgType, web
 
 from teleop_common.errors import ConfigError
 from teleop_web.cameras import CameraRoom
+from teleop_web.clients import Doorstep
 from teleop_web.graph import Graph
 from teleop_web.hub import CLOSE_REFUSED, Hub, Peer
 from teleop_web.protocol import MAX_BYTES, FrameError
@@ -64,6 +65,7 @@ class Server:
         """Prepare; nothing listens yet."""
         self._graph, self.hub, self._rest, self.cameras, self._root = graph, hub, rest, cameras, web_root
         self.loop = asyncio.new_event_loop()
+        self._doorstep = Doorstep()
         self._thread: threading.Thread | None = None
         self._stop = asyncio.Event()
         self.failure: BaseException | None = None
@@ -84,24 +86,17 @@ class Server:
         return serve
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
-        # frames are small and must not wait: no compression
-        socket = web.WebSocketResponse(heartbeat=5.0, max_msg_size=HARD_MAX_BYTES, compress=False)
-        await socket.prepare(request)
-        wake = asyncio.Event()
+        address = request.remote or ""
+        if reason := self._doorstep.enter(address):
+            self.hub.counts["crowded_out"] += 1
+            return problem(503, reason, "a hello at once", "say hello, or wait a few seconds")
         try:
-            first = await socket.receive(HELLO_TIMEOUT)
-            if first.type is not WSMsgType.TEXT:
-                raise FrameError("no_hello", "first message: got no text, allowed a hello")
-            peer = self.hub.hello(
-                first.data, request.query.get("code", ""), request.remote or "", self._graph.clock().now, wake.set
-            )
-        except TimeoutError:
-            await socket.close(code=CLOSE_REFUSED, message=b"no hello")
-            return socket
-        except FrameError as error:
-            self.hub.counts[error.kind] += 1
-            await socket.send_str(json.dumps({"type": "refused", "kind": error.kind, "reason": error.reason}))
-            await socket.close(code=CLOSE_REFUSED, message=error.kind.encode())
+            # frames are small and must not wait: no compression
+            socket = web.WebSocketResponse(heartbeat=5.0, max_msg_size=HARD_MAX_BYTES, compress=False)
+            peer, wake = await self._greet(socket, request, address)
+        finally:
+            self._doorstep.leave(address)
+        if peer is None:
             return socket
         writer = asyncio.create_task(self._write(socket, peer, wake))
         try:
@@ -110,6 +105,28 @@ class Server:
             writer.cancel()
             self.hub.bye(peer, self._graph.clock().now)
         return socket
+
+    async def _greet(
+        self, socket: web.WebSocketResponse, request: web.Request, address: str
+    ) -> tuple[Peer | None, asyncio.Event]:
+        """Hear the hello; None when there was no good one, and the socket is closed."""
+        wake = asyncio.Event()
+        try:
+            # of the whole wait: the socket's own time-out begins anew with every ping
+            async with asyncio.timeout(HELLO_TIMEOUT):
+                await socket.prepare(request)
+                first = await socket.receive()
+            if first.type is not WSMsgType.TEXT:
+                raise FrameError("no_hello", "first message: got no text, allowed a hello")
+            return self.hub.hello(first.data, request.query.get("code", ""), address, self._graph.clock().now, wake.set), wake
+        except TimeoutError:
+            self.hub.counts["no_hello"] += 1
+            await socket.close(code=CLOSE_REFUSED, message=b"no hello")
+        except FrameError as error:
+            self.hub.counts[error.kind] += 1
+            await socket.send_str(json.dumps({"type": "refused", "kind": error.kind, "reason": error.reason}))
+            await socket.close(code=CLOSE_REFUSED, message=error.kind.encode())
+        return None, wake
 
     async def _read(self, socket: web.WebSocketResponse, peer: Peer) -> None:
         hub, clock = self.hub, self._graph.clock

@@ -47,6 +47,9 @@ class Socket:
     def send(self, data):
         self._run(self.socket.send_bytes(data) if isinstance(data, bytes) else self.socket.send_str(data))
 
+    def ping(self):
+        self._run(self.socket.ping())
+
     def receive(self, timeout=5.0):
         """Return the next text or bytes; None when the socket is closed; raises TimeoutError."""
         message = self._run(self.socket.receive(timeout))

@@ -51,6 +51,20 @@ def test_estop_calls_the_guard_and_every_driver(gateway, probe, graph):
     assert request(gateway, "/api/estop/reset", {})[0] == 200
 
 
+def test_estop_with_the_right_code_stops_even_during_a_lock_out_and_its_answer_tells_no_guesser(gateway, probe, graph):
+    probe.until(lambda: request(gateway, "/api/estop", {})[0] == 200, what="e-stop")
+    for _ in range(5):
+        assert request(gateway, "/api/estop", {}, code="000000")[0] == 401
+    graph.calls.clear()
+    wrong = request(gateway, "/api/estop", {}, code="000000")
+    assert graph.calls == []
+    right = request(gateway, "/api/estop", {})
+    assert right[0] == wrong[0] == 401
+    assert "too many wrong tries" in right[1]["message"]
+    assert right[1].keys() == wrong[1].keys()
+    probe.until(lambda: {"/teleop/estop", "/left/estop", "/right/estop"} <= set(graph.calls), what="e-stop carried out")
+
+
 def test_session_command_is_passed_on_and_a_missing_service_is_named(gateway, probe, graph):
     probe.until(lambda: request(gateway, "/api/session/start", {})[0] == 200, what="start")
     assert "session 1" in graph.calls

@@ -94,6 +94,18 @@ def test_client_without_the_code_sees_nothing(gateway, client, first):
     assert [m["type"] for m in messages] == ["refused"]
 
 
+def test_sockets_that_say_nothing_are_few_and_closed_in_time_even_if_they_ping(gateway, client):
+    began = time.monotonic()
+    silent = [client(hello=False) for _ in range(8)]
+    with pytest.raises(Exception, match="503"):
+        client()
+    while time.monotonic() - began < 4.5:
+        silent[0].ping()
+        time.sleep(0.5)
+    assert [s.closed()[0] for s in silent] == [4401] * 8
+    client().until("welcome")
+
+
 def test_wrong_codes_lock_out_the_guesser_even_with_the_right_one(gateway, client):
     for _ in range(5):
         client(code="000000").closed()

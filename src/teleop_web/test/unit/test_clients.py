@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teleop_web import clients
-from teleop_web.clients import Client, Operators, Pairing, TokenBucket
+from teleop_web.clients import Client, Doorstep, Operators, Pairing, TokenBucket
 
 
 def client(key, identity="a", wants=True):
@@ -117,3 +117,24 @@ def test_who_has_shown_the_code_and_then_guesses_is_locked():
     for _ in range(clients.WRONG_TRIES):
         pairing.check("999999", "a", 100.0)
     assert "too many" in pairing.check("012345", "a", 101.0)
+
+
+def test_silent_sockets_of_one_address_keep_no_other_out_and_all_together_are_few():
+    step = Doorstep()
+    for _ in range(clients.MAX_SILENT_ADDRESS):
+        assert step.enter("stranger") == ""
+    assert "of this address" in step.enter("stranger")
+    assert step.enter("operator") == ""
+    for i in range(clients.MAX_SILENT):
+        step.enter(str(i))
+    assert "sockets that said no hello" in step.enter("late")
+    step.leave("stranger")
+    assert step.enter("late") == ""
+
+
+def test_doorstep_forgets_who_left():
+    step = Doorstep()
+    for i in range(1000):
+        assert step.enter(str(i)) == ""
+        step.leave(str(i))
+    assert not step._waiting

@@ -166,3 +166,23 @@ def test_ping_is_answered_and_tells_the_round_trip(room):
     room.say(peer, {"type": "ping", "t": 12.5, "round_trip": 0.02})
     assert heard(peer, "pong") == [{"type": "pong", "t": 12.5}]
     assert room.hub.report(room.now)["link"]["round_trip"] == 0.02
+
+
+HAND = {"position": [0.2, 1.1, -0.3], "orientation": [0, 0, 0, 1], "squeeze": 1.0, "tracked": True}
+
+
+def test_late_frame_tracks_nothing_but_its_open_grip_counts(room):
+    peer = room.join()
+    for i in range(20):
+        room.say(peer, FRAME | {"ts_ms": 11 * i, "right": HAND})
+    room.now += 0.3  # the frames taken meanwhile wait in a queue and now come in a burst
+    for i in range(20, 50):
+        room.hub.on_text(
+            peer, json.dumps(FRAME | {"ts_ms": 11 * i, "right": HAND | {"squeeze": 0.0}}), Clock(room.now, int(room.now * 1e9), 7)
+        )
+    assert {f.right.grip.flags for f in room.published[:20]} == {15}
+    assert {f.right.grip.flags for f in room.published[20:28]} == {3}
+    assert room.published[-1].right.grip.flags == 15
+    assert {f.right.squeeze for f in room.published[20:]} == {0.0}
+    assert room.hub.counts["late_frames"] == sum(f.right.grip.flags == 3 for f in room.published)
+    assert room.hub.report(room.now)["link"]["delay_max"] == pytest.approx(0.3, abs=0.02)

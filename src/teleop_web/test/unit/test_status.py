@@ -112,7 +112,7 @@ def test_link_in_bursts_has_the_right_rate_and_long_gaps():
     link = Link()
     for burst in range(12):
         for _ in range(10):
-            link.frame(100.0 + burst * 0.15)
+            link.frame(100.0 + burst * 0.15, 0.0)
     report = link.report(101.66)
     assert report["hz"] > 60
     assert report["gap_max"] == pytest.approx(0.15)

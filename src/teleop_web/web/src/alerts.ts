@@ -9,6 +9,9 @@ export interface Alert {
   remedy: string;
 }
 
+/** The gateway's limit, see docs/webxr_protocol.md. */
+const LATE_S = 0.2;
+
 /** Return everything that the operator should know, the worst first. */
 export function alerts(state: State): Alert[] {
   const found: Alert[] = [];
@@ -31,6 +34,9 @@ export function alerts(state: State): Alert[] {
   const link = state.link;
   if (state.operator.key !== null && link.gap_p95 !== null && link.age !== null && link.age < 1 && link.gap_p95 > 0.06) {
     found.push({ level: 'warn', what: `headset link comes in bursts: gaps of ${Math.round(link.gap_p95 * 1000)} ms`, since: null, remedy: 'Wi-Fi power saving? Move closer to the router or use a USB cable' });
+  }
+  if (state.operator.key !== null && link.delay_max !== null && link.delay_max > LATE_S && link.age !== null && link.age < 1) {
+    found.push({ level: 'warn', what: `headset frames come ${Math.round(link.delay_max * 1000)} ms late and move nothing`, since: null, remedy: 'the link is too slow for them: close other traffic, move closer to the router or use a USB cable' });
   }
   if (state.real_time_factor !== null && state.real_time_factor > 0 && state.real_time_factor < 0.9) {
     found.push({ level: 'warn', what: `simulation runs at ${state.real_time_factor.toFixed(2)} of real time`, since: null, remedy: 'close programs or cameras on that machine' });

@@ -84,7 +84,7 @@ export interface State {
   cameras: string[];
   operator: OperatorPlace & { take_overs: number };
   clients: { key: number; name: string; address: string }[];
-  link: { hz: number; gap_p95: number | null; gap_max: number | null; age: number | null; round_trip: number | null };
+  link: { hz: number; gap_p95: number | null; gap_max: number | null; delay_max: number | null; age: number | null; round_trip: number | null };
   counts: Record<string, number>;
 }
 

@@ -19,8 +19,13 @@ test('the worst comes first', () => {
 });
 
 test('a link in bursts is named although its rate is right', () => {
-  const link = { hz: 66, gap_p95: 0.15, gap_max: 0.2, age: 0.01, round_trip: 0.1 };
+  const link = { hz: 66, gap_p95: 0.15, gap_max: 0.2, delay_max: 0.1, age: 0.01, round_trip: 0.1 };
   expect(alerts(state({ link }))[0]?.what).toContain('150 ms');
+});
+
+test('frames that wait too long on their way are named, and that they move nothing', () => {
+  const link = { hz: 72, gap_p95: 0.014, gap_max: 0.02, delay_max: 0.31, age: 0.01, round_trip: 0.004 };
+  expect(alerts(state({ link }))[0]?.what).toContain('310 ms late and move nothing');
 });
 
 test.each(['idle', 'countdown', 'driving', 'grace', 'homing', 'replay', 'external', 'estop', 'fault', 'unknown'])('authority %s has words', (authority) => {

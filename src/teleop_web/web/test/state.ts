@@ -30,7 +30,7 @@ export const state = (change: Partial<State> = {}): State => ({
   cameras: ['overshoulder'],
   operator: { key: 1, name: 'Quest', connection: 1, take_overs: 0 },
   clients: [],
-  link: { hz: 72, gap_p95: 0.014, gap_max: 0.02, age: 0.01, round_trip: 0.004 },
+  link: { hz: 72, gap_p95: 0.014, gap_max: 0.02, delay_max: 0.01, age: 0.01, round_trip: 0.004 },
   counts: {},
   ...change,
 });
