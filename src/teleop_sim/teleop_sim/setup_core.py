@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from teleop_common.cell import Cell
+from teleop_common.driver import Driver, driver_config
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_description.arm_spec import ArmOptions
 from teleop_description.scene import SceneOptions, build, model_hash
-from teleop_sim.driver import Driver, driver_config
 from teleop_sim.pacing import Pacer
 from teleop_sim.physics import Physics
 from teleop_sim.simulation import Simulation

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from teleop_common.driver import REFUSALS, Driver
 from teleop_common.enums import Device, DeviceReason
 from teleop_common.records import DeviceReport, DriverState, Header, JointCommand, JointState, SimState
-from teleop_sim.driver import REFUSALS, Driver
 from teleop_sim.pacing import Pacer
 from teleop_sim.physics import Physics
 

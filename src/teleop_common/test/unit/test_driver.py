@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from teleop_common.driver import REFUSALS, Driver, DriverConfig
 from teleop_common.records import Header, JointCommand
-from teleop_sim.driver import REFUSALS, Driver, DriverConfig
 
 NOW_NS, NOW = 5_000_000_000, 100.0
 CONFIG = DriverConfig("left", ("left_a", "left_b"), (-1.0, -1.0), (1.0, 1.0), (0.1, 0.1))

@@ -1,6 +1,6 @@
 """What every driver of an arm does with commands, whatever moves the arm: the rules of acceptance, torque and e-stop.
 
-The simulation executes the goal in MuJoCo; a hardware driver would write it to the bus. Time comes in: seconds of the
+The simulation executes the goal in MuJoCo, a ros2_control driver hands it to a controller. Time comes in: seconds of the
 monotonic clock for ages, nanoseconds of the ROS clock where a stamp is meant.
 """
 
