@@ -23,6 +23,7 @@ NODES = {
     "session": "teleop_session.session_node",
     "retargeter": "teleop_ik.retargeter_node",
     "guard": "teleop_safety.guard_node",
+    "ros2_control_driver": "teleop_ros2_control.ros2_control_driver_node",
     "sim": "teleop_sim.sim_node",
     "sim_cameras": "teleop_sim.cameras_node",
 }
@@ -69,15 +70,24 @@ def parameter_page() -> str:
 
     out = [NOTE, "# Launch arguments and parameters\n\n## Launch arguments of `sim.launch.py`\n\n"]
     out.append("| argument | default | allowed | meaning |\n|---|---|---|---|\n")
-    for name, (default, description, choices) in graph.ARGUMENTS.items():
-        shown = f"`{default}`" if isinstance(default, str) and default else ("" if isinstance(default, str) else "installed file")
-        out.append(f"| `{name}` | {shown} | {', '.join(choices or [])} | {_cell(description)} |\n")
+    out.extend(_argument(*entry) for entry in graph.ARGUMENTS.items())
+    out.append(
+        "\n## Launch arguments of `ros2_control.launch.py`, besides\n\n"
+        "| argument | default | allowed | meaning |\n|---|---|---|---|\n"
+    )
+    out.extend(_argument(*entry) for entry in graph.CONTROLLER_ARGUMENTS.items())
     out.append("\nParameters are read-only at run time: a restarted node returns in hold within a second.\n")
     for node, module in NODES.items():
         config = _config_of(importlib.import_module(module))
         out.append(f"\n## `{node}`\n\n| parameter | default | allowed | meaning |\n|---|---|---|---|\n")
         out.extend(_parameter(field) for field in dataclasses.fields(config))
     return "".join(out)
+
+
+def _argument(name: str, entry: tuple[Any, str, list[str] | None]) -> str:
+    default, description, choices = entry
+    shown = f"`{default}`" if isinstance(default, str) and default else ("" if isinstance(default, str) else "installed file")
+    return f"| `{name}` | {shown} | {', '.join(choices or [])} | {_cell(description)} |\n"
 
 
 def _config_of(module: Any) -> type:

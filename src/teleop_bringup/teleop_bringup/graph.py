@@ -71,13 +71,21 @@ ARGUMENTS = {
     "duration": ("0", "end by itself after this long, 0 never [s]", None),
     "log_level": ("info", "least severity logged", ["debug", "info", "warn", "error"]),
 }
+# of arms behind ros2_control, besides
+CONTROLLER_ARGUMENTS = {
+    "command": ("trajectory", "what the arms' controllers take", ["trajectory", "array"]),
+    "command_topic": ("/{arm}_arm_controller/joint_trajectory", "topic of each arm's controller", None),
+    "gripper_topic": ("", "topic of each gripper's controller, empty: the gripper goes with the arm", None),
+    "joint_states_topic": ("/joint_states", "where joint states come from", None),
+    "joint_prefix": ("{arm}_", "prefix of the controllers' joint names", None),
+}
 
 
 def arguments(*names: str, **defaults: str) -> list[LaunchDescriptionEntity]:
     """Declare launch arguments by name, with other defaults where given."""
     declared: list[LaunchDescriptionEntity] = []
     for name in names or ARGUMENTS:
-        default, description, choices = ARGUMENTS[name]
+        default, description, choices = (ARGUMENTS | CONTROLLER_ARGUMENTS)[name]
         extra = {"choices": choices} if choices else {}
         declared.append(DeclareLaunchArgument(name, default_value=defaults.get(name, default), description=description, **extra))
     return declared
@@ -157,15 +165,20 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
     ]  # fmt: skip
 
 
-def control_nodes() -> list[LaunchDescriptionEntity]:
-    """Describe what stands between the operator and a driver: retargeter, guard and the arms' TF."""
+def control_nodes(leash: str = "") -> list[LaunchDescriptionEntity]:
+    """Describe what stands between the operator and a driver: retargeter, guard and the arms' TF.
+
+    Args:
+        leash: which leash of the limits file holds, ``simulation`` or ``hardware``; empty: what the parameter file says.
+    """
+    fixed = {"leash": leash} if leash else {}
     description = Command(
         ["python3 -m teleop_description --arms ", LaunchConfiguration("arms"),
          " --limits ", LaunchConfiguration("limits_file"), " --cell ", LaunchConfiguration("cell_file")]
     )  # fmt: skip
     return [
-        node("teleop_ik", "retargeter", "limits_file", "cell_file", "solver", when=ARMS_SIDE, arms=ARMS),
-        node("teleop_safety", "guard", "limits_file", "cell_file", when=ARMS_SIDE, arms=ARMS),
+        node("teleop_ik", "retargeter", "limits_file", "cell_file", "solver", when=ARMS_SIDE, arms=ARMS, **fixed),
+        node("teleop_safety", "guard", "limits_file", "cell_file", when=ARMS_SIDE, arms=ARMS, **fixed),
         node(
             "robot_state_publisher", "robot_state_publisher",
             when=ARMS_SIDE, robot_description=ParameterValue(description, value_type=str),
@@ -180,6 +193,16 @@ def simulation_nodes() -> list[LaunchDescriptionEntity]:
         node(
             "teleop_sim", "sim_cameras", "limits_file", "cell_file",
             when=_both(ARMS_SIDE, _is("cameras", "true")), arms=ARMS,
+        ),
+    ]  # fmt: skip
+
+
+def ros2_control_nodes() -> list[LaunchDescriptionEntity]:
+    """Describe the driver of arms behind ros2_control; their controllers run already, or elsewhere."""
+    return [
+        node(
+            "teleop_ros2_control", "ros2_control_driver", "limits_file", "command", "command_topic", "gripper_topic",
+            "joint_states_topic", "joint_prefix", when=ARMS_SIDE, arms=ARMS,
         ),
     ]  # fmt: skip
 

@@ -13,6 +13,8 @@ def _profile(reliability: ReliabilityPolicy, depth: int, durability: DurabilityP
 STREAM = _profile(ReliabilityPolicy.RELIABLE, 32)
 # readers that want only the newest sample; compatible with every publisher
 NEWEST = _profile(ReliabilityPolicy.BEST_EFFORT, 1)
+# readers of topics that others publish, in whatever profile: every sample of a burst, but none asked for again
+FOREIGN = _profile(ReliabilityPolicy.BEST_EFFORT, 32)
 # commands to an arm, at both ends
 COMMAND = _profile(ReliabilityPolicy.RELIABLE, 1)
 # state that a late joiner must see, at both ends

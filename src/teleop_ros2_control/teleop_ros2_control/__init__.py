@@ -1,0 +1,1 @@
+"""Driver of an arm that stands behind ros2_control controllers."""
