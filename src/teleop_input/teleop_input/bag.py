@@ -10,6 +10,7 @@ from pathlib import Path
 
 import rosbag2_py
 
+from teleop_common import bag
 from teleop_common.cdr import WireError
 from teleop_common.errors import ConfigError
 from teleop_common.records import TeleopFrame
@@ -47,40 +48,29 @@ def read(path: str | Path, topic: str = "") -> Recording:
     Raises:
         ConfigError: no such bag, no such topic, more than one, or no frame.
     """
-    bag = Path(path)
-    if not str(path) or not bag.exists():
-        raise ConfigError("bag", str(path), "no such file", "a bag's directory or .mcap file", "name an existing bag")
-    try:
-        reader = rosbag2_py.SequentialReader()
-        storage = rosbag2_py.StorageOptions(uri=str(bag), storage_id="mcap" if bag.suffix == ".mcap" else "")
-        reader.open(storage, rosbag2_py.ConverterOptions("cdr", "cdr"))
-        kinds = {t.name: t.type for t in reader.get_all_topics_and_types()}
-        wanted = [name for name, kind in kinds.items() if kind == TYPE and (name == topic if topic else _INPUT.fullmatch(name))]
-        if not wanted:
+
+    def choose(kinds: dict[str, str]) -> list[str]:
+        found = [name for name, kind in kinds.items() if kind == TYPE and (name == topic if topic else _INPUT.fullmatch(name))]
+        if not found:
             what = topic or "/teleop/input/<provider>/frame"
             raise ConfigError(
-                "bag", str(bag), ", ".join(sorted(kinds)) or "no topic", f"one that holds {what}", "record that topic"
+                "bag", str(path), ", ".join(sorted(kinds)) or "no topic", f"one that holds {what}", "record that topic"
             )
-        reader.set_filter(rosbag2_py.StorageFilter(topics=wanted))
-        found: dict[str, list[bytes]] = {}
-        while reader.has_next():
-            name, data, _ = reader.read_next()
-            found.setdefault(name, []).append(data)
-    except (RuntimeError, OSError, ValueError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        reason = " ".join(str(error).split())
-        raise ConfigError(
-            "bag", str(bag), reason, "a readable bag with mcap storage", "name another bag, or repair it"
-        ) from error
+        wanted.extend(found)
+        return found
+
+    wanted: list[str] = []
+    found: dict[str, list[bytes]] = {}
+    for name, data, _ in bag.read(path, choose):
+        found.setdefault(name, []).append(data)
     if not found:
-        raise ConfigError("bag", str(bag), "0 frames on " + ", ".join(wanted), "at least one frame", "record again")
+        raise ConfigError("bag", str(path), "0 frames on " + ", ".join(wanted), "at least one frame", "record again")
     if len(found) > 1:
         raise ConfigError(
-            "bag", str(bag), ", ".join(sorted(found)), "frames of one provider", "choose one with the parameter topic"
+            "bag", str(path), ", ".join(sorted(found)), "frames of one provider", "choose one with the parameter topic"
         )
     ((name, rows),) = found.items()
-    return _recording(name, tuple(rows), str(bag))
+    return _recording(name, tuple(rows), str(path))
 
 
 def write(path: str | Path, frames: Iterable[TeleopFrame], topic: str = "/teleop/input/webxr/frame") -> None:

@@ -25,7 +25,7 @@ def imported(path):
 def is_shell(path):
     if path.parts[-2] == "teleop_common" and path.name in SHELL_LIBRARY:
         return True
-    return path.stem.endswith("node") or path.name in ("testing.py", "graph.py", "conversions.py", "bag.py")
+    return path.stem.endswith("node") or path.name in ("testing.py", "graph.py", "conversions.py", "bag.py", "cli.py")
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT / "src")))
