@@ -163,13 +163,14 @@ def make(limits: RobotLimits) -> Hand:
 
     from teleop_description import hulls
     from teleop_description.models import tool_frame_id
+    from teleop_description.pinocchio_compat import joint_of
 
     found = hulls.clouds(limits)
     model, points = found.model, found.points
     last = len(limits.joints)
     tool = model.frames[tool_frame_id(model, limits)]
     hand = Hand(segments=tuple(s for k in range(last // 2, last - 1) if (s := _segment(model, points, k)) is not None))
-    if tool.parentJoint != last:
+    if joint_of(tool) != last:
         return hand
     to_tool = tool.placement.inverse()
     if last in points:
@@ -208,13 +209,13 @@ def _axis(model: Any, joint: int) -> tuple[Array, bool]:
     """Return a joint's axis in its own frame, and whether it slides along it instead of turning about it."""
     import pinocchio as pin
 
-    data = model.joints[joint].createData()
+    data = model.createData()
     move = []
     for value in (0.0, 0.5):
         q = pin.neutral(model)
         q[model.joints[joint].idx_q] = value
-        model.joints[joint].calc(data, q)
-        move.append(pin.SE3(data.M))
+        pin.forwardKinematics(model, data, q)
+        move.append(data.liMi[joint].copy())
     between = move[0].inverse() * move[1]
     turn = np.asarray(pin.log3(between.rotation))
     slides = bool(np.linalg.norm(turn) < 1e-9)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import coal
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_description.assets import package_dirs, urdf_path
 from teleop_description.models import arm_models
+from teleop_description.pinocchio_compat import coal, convex_hull
 
 Points = NDArray[np.float64]
 
@@ -80,7 +80,4 @@ def _points(part: pin.GeometryObject, limits: RobotLimits) -> Points:
 
 def hull(points: Points) -> Points:
     """Return the corners of the convex hull."""
-    vector = coal.StdVec_Vec3s()
-    for point in np.unique(points, axis=0):
-        vector.append(point)
-    return np.ascontiguousarray(np.asarray(coal.ConvexBase.convexHull(vector, False, "Qt").points()))
+    return np.ascontiguousarray(np.asarray(convex_hull(np.unique(points, axis=0), faces=False).points()))

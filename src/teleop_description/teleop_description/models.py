@@ -10,6 +10,7 @@ import pinocchio as pin
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_description.assets import urdf_path
+from teleop_description.pinocchio_compat import joint_of
 
 
 def _frame(model: pin.Model, name: str, key: str, limits: RobotLimits) -> int:
@@ -109,8 +110,8 @@ def arm_model(limits: RobotLimits, opening: float = 0.0) -> pin.Model:
             "joints", limits.robot, list(wanted), "the URDF's order " + ", ".join(found), "reorder the limits file", limits.source
         )
     base = model.frames[_frame(model, limits.base_link, "base_link", limits)]
-    if base.parentJoint != 0:
-        moved = model.names[base.parentJoint]
+    if joint_of(base) != 0:
+        moved = model.names[joint_of(base)]
         raise ConfigError(
             "link", "base_link", limits.base_link, "a link that no joint moves", f"joint {moved} moves it", limits.source
         )
@@ -130,7 +131,7 @@ def _rebase(model: pin.Model, transform_universe_to_base: pin.SE3) -> None:
         if model.parents[joint] == 0:
             model.jointPlacements[joint] = transform_universe_to_base * model.jointPlacements[joint]
     for frame in list(model.frames)[1:]:
-        if frame.parentJoint == 0:
+        if joint_of(frame) == 0:
             model.frames[model.getFrameId(frame.name, frame.type)].placement = transform_universe_to_base * frame.placement
 
 

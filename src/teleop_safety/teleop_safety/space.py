@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import coal
 import numpy as np
 import pinocchio as pin
 
@@ -12,10 +11,14 @@ from teleop_common.cell import Cell
 from teleop_common.limits import RobotLimits
 from teleop_common.records import Pose as RecordPose
 from teleop_description.models import arm_model
+from teleop_description.pinocchio_compat import coal, convex_hull, solid
 from teleop_safety.capsules import Capsule, Points
 from teleop_safety.shapes import LinkShape
 
 BENCH = "bench"
+_STILL = 0.003  # [m], a pair whose distance changes less stands still
+_SAMPLES = 200  # configurations at which that is looked for
+_PRIMES = np.array([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0])  # whose roots are irrational to each other
 
 
 class Body(NamedTuple):
@@ -70,19 +73,11 @@ def _capsule(capsule: Capsule) -> tuple[coal.Capsule, pin.SE3]:
     return coal.Capsule(capsule.radius, length), pin.SE3(turn.toRotationMatrix(), 0.5 * (capsule.start + capsule.end))
 
 
-def _convex(hull: Points) -> coal.ConvexBase:
-    """Return coal's convex shape of a hull's corners."""
-    vector = coal.StdVec_Vec3s()
-    for point in hull:
-        vector.append(point)
-    return coal.ConvexBase.convexHull(vector, True, "Qt")
-
-
 def build(arms: tuple[str, ...], limits: RobotLimits, cell: Cell, shapes: tuple[LinkShape, ...]) -> Space:
     """Return the space of ``arms`` on their mounts in ``cell``."""
     one = arm_model(limits)
     model, coarse, fine, bodies = pin.Model(), pin.GeometryModel(), pin.GeometryModel(), []
-    hulls = [_convex(shape.hull) for shape in shapes]
+    hulls = [convex_hull(shape.hull, faces=True) for shape in shapes]
     for arm in arms:
         first, mount = model.njoints - 1, _se3(cell.mount(arm))
         for joint in range(1, one.njoints):
@@ -91,20 +86,25 @@ def build(arms: tuple[str, ...], limits: RobotLimits, cell: Cell, shapes: tuple[
             model.addJoint(under, one.joints[joint], placement if parent else mount * placement, f"{arm}_{one.names[joint]}")
         for shape, hull in zip(shapes, hulls):
             joint = first + shape.joint if shape.joint else 0
-            solid, placement = _capsule(shape.capsule)
+            capsule, placement = _capsule(shape.capsule)
             bodies.append(Body(f"{arm}_{shape.name}", arm, joint, shape.hull))
             base = pin.SE3.Identity() if joint else mount
-            coarse.addGeometryObject(pin.GeometryObject(bodies[-1].name, joint, base * placement, solid))
-            fine.addGeometryObject(pin.GeometryObject(bodies[-1].name, joint, base, hull))
+            coarse.addGeometryObject(solid(bodies[-1].name, joint, base * placement, capsule))
+            fine.addGeometryObject(solid(bodies[-1].name, joint, base, hull))
     for box in cell.boxes:
         place = _se3(RecordPose(box.position, (0.0, 0.0, float(np.sin(box.yaw / 2)), float(np.cos(box.yaw / 2)))))
         bodies.append(Body(box.name, "", 0, np.empty((0, 3))))
         for geometry in (coarse, fine):
-            geometry.addGeometryObject(pin.GeometryObject(box.name, 0, place, coal.Box(*box.size)))
+            geometry.addGeometryObject(solid(box.name, 0, place, coal.Box(*box.size)))
     bodies.append(Body(BENCH, "", 0, np.empty((0, 3))))
     level = coal.Halfspace(np.array([0.0, 0.0, 1.0]), cell.bench_height)
-    coarse.addGeometryObject(pin.GeometryObject(BENCH, 0, pin.SE3.Identity(), level))
+    coarse.addGeometryObject(solid(BENCH, 0, pin.SE3.Identity(), level))
+    joints = one.lowerPositionLimit, one.upperPositionLimit
+    low, high = (np.tile(values, len(arms)) for values in joints)
     pairs, floor = _pairs(model, coarse, tuple(bodies))
+    still = _still(model, fine, tuple(bodies), pairs[:floor], low, high)
+    pairs = tuple(pair for k, pair in enumerate(pairs) if k not in still)
+    floor -= len(still)
     for k, (a, b) in enumerate(pairs):
         coarse.addCollisionPair(pin.CollisionPair(a, b))
         if k < floor:
@@ -141,6 +141,43 @@ def _pairs(model: pin.Model, geometry: pin.GeometryModel, bodies: tuple[Body, ..
                 continue
         kept.append((a, b))
     return (*kept, *floor), len(kept)
+
+
+def _still(
+    model: pin.Model,
+    geometry: pin.GeometryModel,
+    bodies: tuple[Body, ...],
+    pairs: tuple[tuple[int, int], ...],
+    low: Points,
+    high: Points,
+) -> set[int]:
+    """Return the pairs of one arm that nothing moves nearer: apart, and the distance the same within ``_STILL`` at any joints.
+
+    A wrist's links may stand nearer than the margin by construction, as the UR5's first and third do at 14 mm; a joint between
+    them that changes that by a tenth of a millimetre would be blocked.
+
+    Args:
+        model: all arms.
+        geometry: their hulls.
+        bodies: by geometry index.
+        pairs: links against links.
+        low: lower limits of all joints [rad].
+        high: upper limits [rad].
+    """
+    own = [k for k, (a, b) in enumerate(pairs) if bodies[a].arm == bodies[b].arm]
+    data, placed = model.createData(), geometry.createData()
+    least, most = dict.fromkeys(own, np.inf), dict.fromkeys(own, -np.inf)
+    for sample in range(_SAMPLES):
+        # a Kronecker sequence fills the joints' ranges evenly, and the same at every start
+        share = np.mod(0.5 + (sample + 1) * np.sqrt(_PRIMES[np.arange(len(low)) % len(_PRIMES)]), 1.0)
+        pin.updateGeometryPlacements(model, data, geometry, placed, low + share * (high - low))
+        for k in [k for k in own if most[k] - least[k] < _STILL]:
+            a, b = pairs[k]
+            result = coal.DistanceResult()
+            first, second = geometry.geometryObjects[a].geometry, geometry.geometryObjects[b].geometry
+            distance = coal.distance(first, placed.oMg[a], second, placed.oMg[b], coal.DistanceRequest(), result)
+            least[k], most[k] = min(least[k], distance), max(most[k], distance)
+    return {k for k in own if most[k] - least[k] < _STILL and least[k] > _STILL}
 
 
 def _rising(model: pin.Model) -> set[int]:

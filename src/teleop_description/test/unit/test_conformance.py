@@ -12,6 +12,7 @@ from teleop_common import cell as cell_module
 from teleop_common import limits as limits_module
 from teleop_description import assets, scene
 from teleop_description.models import arm_model
+from teleop_description.pinocchio_compat import joint_of
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 LIMITS = limits_module.load(REPOSITORY / "config/limits/so101.yaml")
@@ -24,7 +25,7 @@ TOOL_SITE_TURN = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
 
 
 def links():
-    return [link for link in arm_model(LIMITS).frames if link.type == pin.FrameType.BODY and link.parentJoint > 0]
+    return [link for link in arm_model(LIMITS).frames if link.type == pin.FrameType.BODY and joint_of(link) > 0]
 
 
 def configurations(seed):

@@ -3,12 +3,12 @@
 import functools
 from pathlib import Path
 
-import coal
 import numpy as np
 import pinocchio as pin
 from guard_world import ROBOT
 
 from teleop_common import cell
+from teleop_description.pinocchio_compat import coal
 from teleop_safety import shapes, space
 from teleop_safety.collision import CollisionFilter
 

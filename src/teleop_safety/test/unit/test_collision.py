@@ -1,4 +1,3 @@
-import coal
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -7,6 +6,7 @@ from guard_world import HOME, ROBOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from teleop_description.pinocchio_compat import coal
 from teleop_safety.collision import TOLERANCE
 
 LOW = np.array([j.lower for j in ROBOT.all_joints])
