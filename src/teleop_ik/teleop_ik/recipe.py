@@ -14,7 +14,7 @@ from teleop_ik.retargeter import Retargeter, to_json
 from teleop_ik.setup_arms import from_parameters, model_hash
 
 FORMAT = 1
-_REMEDY = "re-simulate with the version that recorded it"
+OTHER_VERSION = "re-simulate with the version that recorded it"
 
 
 def describe(parameters: Mapping[str, Any], limits: RobotLimits, cell: Cell, started_ns: int) -> dict[str, Any]:
@@ -61,12 +61,12 @@ def rebuild(config: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[Arm
         ConfigError: another format, a parameter or field that is not known here, or another robot model.
     """
     if config.get("format") != FORMAT:
-        raise ConfigError("recording", "format", config.get("format"), str(FORMAT), _REMEDY)
+        raise ConfigError("recording", "format", config.get("format"), str(FORMAT), OTHER_VERSION)
     for name, value in config["parameters"].items():
         if name not in defaults:
-            raise ConfigError("recorded parameter", name, value, "one of " + ", ".join(sorted(defaults)), _REMEDY)
-    limits = from_plain(RobotLimits, config["limits"], "limits", _REMEDY)
-    cell = from_plain(Cell, config["cell"], "cell", _REMEDY)
+            raise ConfigError("recorded parameter", name, value, "one of " + ", ".join(sorted(defaults)), OTHER_VERSION)
+    limits = from_plain(RobotLimits, config["limits"], "limits", OTHER_VERSION)
+    cell = from_plain(Cell, config["cell"], "cell", OTHER_VERSION)
     here = model_hash(limits)
     if config["model_hash"] != here:
         raise ConfigError(

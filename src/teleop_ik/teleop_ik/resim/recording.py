@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from teleop_common.errors import ConfigError
 from teleop_common.records import AuthorityState, JointState, JointTarget, JointTargets, SessionState, TeleopFrame
 from teleop_ik.arm import ordered
-from teleop_ik.retargeter import Feedback
+from teleop_ik.recipe import OTHER_VERSION
+from teleop_ik.retargeter import Feedback, State, from_json
 
 NO_AGE = -1.0  # a target's feedback_age when no joint state had been heard
 
@@ -27,6 +29,30 @@ class Snapshot(NamedTuple):
 
     received: int
     config: Mapping[str, Any]
+
+    def check(self) -> None:
+        """Refuse a configuration that lacks what is read here.
+
+        Raises:
+            ConfigError: it is of another version.
+        """
+        for key in ("at_ns", "started_ns", "steps", "duplicates", "refused", "state"):
+            if key not in self.config:
+                raise ConfigError("recorded configuration", key, None, "present", OTHER_VERSION)
+
+    @property
+    def state(self) -> State:
+        """The core's state.
+
+        Raises:
+            ConfigError: it is of another version.
+        """
+        try:
+            return from_json(dict(self.config["state"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(
+                "recorded configuration", "state", str(error), "the state of this version", OTHER_VERSION
+            ) from error
 
     @property
     def at(self) -> int:

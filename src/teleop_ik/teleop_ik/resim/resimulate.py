@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from teleop_common.errors import ConfigError
 from teleop_common.records import JointTargets
 from teleop_ik.arm import Arm
+from teleop_ik.recipe import OTHER_VERSION
 from teleop_ik.resim.compare import Comparison, Difference
 from teleop_ik.resim.recording import Given, Inputs, Missing, Recording, Snapshot
-from teleop_ik.retargeter import LONGEST_DT, Retargeter, State, credited, from_json
+from teleop_ik.retargeter import LONGEST_DT, Retargeter, State, credited
 
 TARGETS = "/teleop/joint_targets"
 # what changes from one message of a process's configuration topic to the next
@@ -102,6 +103,8 @@ class Resimulation:
             raise ConfigError("topic", "/teleop/config/retargeter", "0 messages", "at least one", "record that topic, too")
         if not recording.targets:
             raise ConfigError("topic", TARGETS, "0 messages", "at least one", "record that topic, too")
+        for snapshot in recording.snapshots:
+            snapshot.check()
         self._inputs = Inputs(recording)
         self._snapshots = sorted({s.at: s for s in recording.snapshots}.values(), key=lambda s: s.at)
         self._arms = _configured(self._snapshots, arms_of)
@@ -139,7 +142,7 @@ class Resimulation:
     def _segment(self, snapshot: Snapshot, following: Snapshot | None, start: int, end: int) -> None:
         if self._core is None:
             self._core = Retargeter(self._arms[snapshot.at])
-            self._core.state = from_json(dict(snapshot.config["state"]))
+            self._core.state = snapshot.state
         core, early, differing = self._core, snapshot.received < self._whole_from, self.report.differing
         alive = following is not None and following.started == snapshot.started
         lacking = following.steps - snapshot.steps - (end - start) if following is not None and alive else 0
@@ -199,7 +202,7 @@ class Resimulation:
     def _same_state(self, core: Retargeter, index: int, following: Snapshot) -> None:
         """Compare our state with the one recorded at the end of the segment."""
         self.report.states += 1
-        found = self._comparison.first(from_json(dict(following.config["state"])), core.state, "state")
+        found = self._comparison.first(following.state, core.state, "state")
         if found is not None:
             self._differs(index, found, None, None, core.state)
             self._core = None
@@ -212,7 +215,11 @@ class Resimulation:
 
 
 def _configured(snapshots: list[Snapshot], arms_of: Callable[[Mapping[str, Any]], tuple[Arm, ...]]) -> dict[int, tuple[Arm, ...]]:
-    """Return the arms by the time of each snapshot, made anew only where the configuration is another."""
+    """Return the arms by the time of each snapshot, made anew only where the configuration is another.
+
+    Raises:
+        ConfigError: a configuration or a state that this version does not know.
+    """
     made: dict[int, tuple[Arm, ...]] = {}
     last: dict[str, Any] | None = None
     arms: tuple[Arm, ...] = ()
@@ -220,5 +227,9 @@ def _configured(snapshots: list[Snapshot], arms_of: Callable[[Mapping[str, Any]]
         fixed = {key: value for key, value in snapshot.config.items() if key not in _CHANGING}
         if fixed != last:
             arms, last = arms_of(snapshot.config), fixed
+        if len(snapshot.state.arms) != len(arms):
+            raise ConfigError(
+                "recorded configuration", "state", f"{len(snapshot.state.arms)} arms", f"{len(arms)} arms", OTHER_VERSION
+            )
         made[snapshot.at] = arms
     return made
