@@ -113,6 +113,7 @@ class Resimulation:
         self._comparison = Comparison(tolerance)
         self._digest = hashlib.sha256()
         self._core: Retargeter | None = None  # None: must be taken up from the next state
+        self._known: set[int] = set()  # processes met, by their start
         self._spans: list[int] = []
         self.report = Report(targets=len(self._targets), repeated=len(recording.targets) - len(self._targets))
 
@@ -143,9 +144,12 @@ class Resimulation:
         if self._core is None:
             self._core = Retargeter(self._arms[snapshot.at])
             self._core.state = snapshot.state
-        core, early, differing = self._core, snapshot.received < self._whole_from, self.report.differing
+        core, differing = self._core, self.report.differing
         alive = following is not None and following.started == snapshot.started
         lacking = following.steps - snapshot.steps - (end - start) if following is not None and alive else 0
+        # a recorder hears a new process only from its own time on: what it lacks there is no loss either
+        early = snapshot.received < self._whole_from or (lacking > 0 and snapshot.started not in self._known)
+        self._known.add(snapshot.started)
         for k in range(start, end):
             target = self._targets[k]
             try:

@@ -194,12 +194,14 @@ def test_targets_recorded_twice_count_once(recording):
     assert found.repeated == 10
 
 
-def test_a_retargeter_that_starts_again_is_taken_up_from_its_own_first_state(recording):
-    """The clock of one machine goes on; the second process knows nothing of the first."""
+@pytest.mark.parametrize("unheard", [0, 20])
+def test_a_retargeter_that_starts_again_is_taken_up_from_its_own_first_whole_state(recording, unheard):
+    """The clock of one machine goes on; the second process knows nothing of the first, and is heard a little late."""
     other = testing.Drive(DEFAULTS, ROBOT, CELL, seed=9)
     other.time += 4_000_000_000
     other._recipe["started_ns"] = other.time
     second = other.play(1.5).recording
+    second = second._replace(targets=second.targets[unheard:])
     both = recording._replace(
         snapshots=[*recording.snapshots, *second.snapshots],
         joints={arm: [*recording.joints[arm], *second.joints[arm]] for arm in recording.joints},
@@ -207,7 +209,8 @@ def test_a_retargeter_that_starts_again_is_taken_up_from_its_own_first_state(rec
     )
     found = run(both)
     assert found.equal
-    assert found.judged == len(recording.targets) + len(second.targets)
+    assert (found.early > 0) == (unheard > 0)
+    assert found.judged + found.early == len(recording.targets) + len(second.targets)
 
 
 # ---- what is refused
