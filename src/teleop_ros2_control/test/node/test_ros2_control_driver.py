@@ -20,6 +20,7 @@ from teleop_common.testing import probe, process  # noqa: E402
 from teleop_description.assets import urdf_path  # noqa: E402
 from teleop_ik.kinematics import forward  # noqa: E402
 from teleop_ik.setup_arms import read_chain  # noqa: E402
+from teleop_ros2_control.testing import Controller  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[4]
 ARM = "left"
@@ -36,62 +37,12 @@ def installed():
 pytestmark = pytest.mark.skipif(not installed(), reason="example-robot-data is not installed")
 
 
-class Controller:
-    """joint_trajectory_controller, or forward_command_controller, and joint_state_broadcaster, as they look on the wire.
-
-    A trajectory's point is approached in a straight line in its time; an array is taken over at once. The broadcaster sends all
-    joints of the machine, in alphabetical order, at 100 Hz.
-    """
-
-    def __init__(self, node, robot, topics):
-        self.node, self.names = node, robot.names
-        self.position = dict(zip(robot.names, (j.home for j in robot.all_joints))) | {"another_joint": 0.5}
-        self.way = {}  # joint → goal, time of arrival
-        self.heard = {topic: [] for topic in topics}
-        self.lock = threading.Lock()
-        for topic, (kind, names) in topics.items():
-            node.create_subscription(kind, topic, lambda m, t=topic, n=names: self._on_command(t, n, m), qos.COMMAND)
-        self.states = node.talk(records.JointState, "/joint_states")
-        self.going, self.talking = True, True
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
-
-    def _on_command(self, topic, names, message):
-        with self.lock:
-            self.heard[topic].append(message)
-            if isinstance(message, Float64MultiArray):
-                self.way.update({name: (goal, 0.0) for name, goal in zip(names, message.data, strict=True)})
-                return
-            point = message.points[-1]
-            end = time.monotonic() + point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
-            self.way.update({name: (goal, end) for name, goal in zip(message.joint_names, point.positions, strict=True)})
-
-    def _run(self):
-        period = 0.01
-        while self.going:
-            with self.lock:
-                for name, (goal, end) in self.way.items():
-                    left = max(period, end - time.monotonic())
-                    self.position[name] += (goal - self.position[name]) * min(1.0, period / left)
-                names = tuple(sorted(self.position))
-                sample = records.JointState(
-                    records.Header(self.node.now_ns()), names, tuple(self.position[n] for n in names), (0.0,) * len(names)
-                )
-            if self.talking:
-                self.states.publish(sample)
-            time.sleep(period)
-
-    def joints(self, names):
-        with self.lock:
-            return tuple(self.position[name] for name in names)
-
-    def stop(self):
-        self.going = False
-        self.thread.join(2.0)
-
-
 def load(name):
     return limits.load(ROOT / f"config/limits/{name}.yaml")
+
+
+def homes(robot):
+    return {joint.name: joint.home for joint in robot.all_joints}
 
 
 class Alone:
@@ -99,7 +50,7 @@ class Alone:
 
     def __init__(self, node, robot, topics):
         self.node, self.robot = node, robot
-        self.controller = Controller(node, robot, topics)
+        self.controller = Controller(node, homes(robot), topics)
         self.states = node.listen(records.DriverState, f"/{ARM}/driver_state", qos.COMMAND)
         self.joints = node.listen(records.JointState, f"/{ARM}/joint_states")
         self.shared = node.listen(records.JointState, "/joint_states")
@@ -194,9 +145,7 @@ def test_controller_that_falls_silent_gets_no_commands_and_comes_back_as_a_new_i
     panda.controller.talking = False
     panda.node.until(lambda: "no joint states" in panda.states[-1].error, 2.0, "the silence told")
     assert panda.silent(panda.home)
-    with panda.controller.lock:
-        panda.controller.position["panda_joint1"] = 0.4
-        panda.controller.way.clear()
+    panda.controller.put(panda_joint1=0.4)
     panda.controller.talking = True
     panda.node.until(lambda: panda.states[-1].instance != before, 2.0, "a new instance")
     assert panda.states[-1].goal[0] == pytest.approx(0.4)
@@ -274,7 +223,7 @@ def test_hand_moves_the_tool_through_retargeter_guard_and_controller(domain, nam
         process("teleop_safety", "guard", domain, {**common, "countdown": 0.3, "leash": "hardware"}),
         process("teleop_ros2_control", "ros2_control_driver", domain, driver),
     ):
-        controller = Controller(node, robot, {topic: (message, robot.names)})
+        controller = Controller(node, homes(robot), {topic: (message, robot.names)})
         authority = node.listen(records.AuthorityState, "/teleop/authority")
         commands = node.listen(records.JointCommand, f"/{ARM}/joint_command", qos.STREAM)
         operator = Operator(node)
