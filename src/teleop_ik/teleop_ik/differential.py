@@ -36,6 +36,8 @@ from teleop_ik.solver import (
 SINGULAR = 0.02  # a squared singular value below this share is treated as singular
 DAMPING = 0.02  # greatest damping of such a direction
 CURVED = 0.1  # least |h| relative to the square root of the scale at which the quadratic is worth solving
+SPATIAL = 6  # joints from which on the whole attitude is asked for, and may be out of reach
+IN_PLACE = 1e-4  # squared distance of an axis from the tool, relative to the farthest's, that counts as through it
 ATTITUDE_DAMPING = 1e-4  # of the attitude task, whose columns are unit vectors before the projection
 NO_AUTHORITY = 1e-6  # squared size of the projected columns below which rounding is all that they hold
 LARGEST_STEP = 0.10  # [m], a longer way is walked in several frames: the linearisation holds no farther
@@ -68,9 +70,14 @@ class Differential:
         way, share = shortened(target.position, posture.position, LARGEST_STEP)
         task.short = share < 1.0
         excess = task.position(_less(way, task.free_columns, lag))
+        if share < 1.0:
+            excess = _farther(excess, way, share)
+        if len(task.step) >= SPATIAL and (task.reach < math.inf or linear3.norm(excess) > SHORT_OF_REACH):
+            task.turn_in_place()
         left = task.attitude(rotation_between(kept, posture.rotation), lag)
         joints = tuple([then + by for then, by in zip(previous, task.step)])
-        return ended(previous, joints, allowed, dt, excess, math.hypot(left, swing), short=task.short)
+        ahead = tuple([then + by for then, by in zip(previous, task.whole)])
+        return ended(previous, joints, allowed, dt, excess, math.hypot(left, swing), short=task.short, ahead=ahead)
 
 
 class First(NamedTuple):
@@ -106,6 +113,7 @@ class _Task:
         self.free_columns = columns
         self.free_turns = turns
         self.step = [0.0] * len(columns)
+        self.whole = [0.0] * len(columns)  # the step without its speed limit
         self.blocked = False
         self.short = False
         self.reach = math.inf
@@ -121,6 +129,7 @@ class _Task:
             if first is None:
                 return error
             if attempt == 0:
+                self.whole = first.joints
                 share = 1.0
                 for by, pace in zip(first.joints, self.pace):
                     if not -pace <= share * by <= pace:
@@ -152,6 +161,9 @@ class _Task:
                 scale = square[0] + square[3] + square[5]
                 self.inverse = linear3.inverse(linear3.plus_diagonal(square, max(1e-8 * scale, 1e-12)))
             second, left, whole = _attitude(self.free_columns, self.free_turns, self.inverse, self.reach, turn)
+            if self.blocked:
+                second = _projected(self.free_columns, self.inverse, second)
+            self.whole = [to + by for to, by in zip(self.whole, second)]
             share, blocker = self._walk(second, low, high)
             if blocker < 0:
                 self.short = self.short or not whole
@@ -160,6 +172,15 @@ class _Task:
             turn = _less(turn, self.turns, [share * by for by in second])
             self._block(blocker)
         return left
+
+    def turn_in_place(self) -> None:
+        """Leave attitude to the joints whose axes pass through the tool.
+
+        At the edge of reach any other turn pulls the tool in, to second order, and position pushes it out again, for ever.
+        """
+        most = IN_PLACE * max([linear3.dot(c, c) for c in self.free_columns])
+        self.free_turns = tuple([t if linear3.dot(c, c) <= most else ORIGIN for c, t in zip(self.free_columns, self.free_turns)])
+        self.reach = math.inf
 
     def _walk(self, by: list[float], low: list[float], high: list[float]) -> tuple[float, int]:
         """Add as much of ``by`` to the step as bounds allow; return that share, and the joint that ended it or -1."""
@@ -183,6 +204,15 @@ class _Task:
         self.free_turns = tuple([ORIGIN if i == joint else c for i, c in enumerate(self.free_turns)])
         self.inverse = None
         self.blocked = True
+
+
+def _farther(excess: Vec3, way: Vec3, share: float) -> Vec3:
+    """Return ``excess`` with what lies behind it in its direction, where only a ``share`` of the way was asked for."""
+    square = excess[0] * excess[0] + excess[1] * excess[1] + excess[2] * excess[2]
+    if square == 0.0:
+        return excess
+    k = 1.0 + max(0.0, (1.0 / share - 1.0) * (excess[0] * way[0] + excess[1] * way[1] + excess[2] * way[2]) / square)
+    return (k * excess[0], k * excess[1], k * excess[2])
 
 
 def kept_attitude(rotation: Mat, posture: Posture) -> tuple[Mat, float, tuple[Vec3, ...]]:
@@ -265,6 +295,20 @@ def _position(columns: tuple[Vec3, ...], axes: tuple[Vec3, ...], error: Vec3, he
     return First(joints, excess, strict, 0.5 * sigma / abs(curvature))
 
 
+def _projected(columns: tuple[Vec3, ...], inverse: linear3.Sym, step: list[float]) -> list[float]:
+    """Return ``step`` without what it still moves the tool.
+
+    An attitude that cannot be had is a large right-hand side; what little an inverse is off that is regularised for joints held
+    at their bounds, it multiplies: 0.2 mm, to and fro with every step.
+    """
+    by = [0.0, 0.0, 0.0]
+    for column, q in zip(columns, step):
+        for k in range(3):
+            by[k] += column[k] * q
+    x, y, z = linear3.times(inverse, (by[0], by[1], by[2]))
+    return [q - (a * x + b * y + c * z) for q, (a, b, c) in zip(step, columns)]
+
+
 def _damped(columns: tuple[Vec3, ...], error: Vec3, inverse: linear3.Sym, held: bool) -> First:
     """Return the damped solution; what it leaves is out of reach only where joints are held at their bounds."""
     x, y, z = linear3.times(inverse, error)
@@ -319,9 +363,14 @@ def _attitude(
     square = linear3.gram(seen)
     if square[0] + square[3] + square[5] < NO_AUTHORITY:
         return [0.0] * len(position), linear3.norm(wanted), True
-    x, y, z = linear3.times(linear3.inverse(linear3.plus_diagonal(square, ATTITUDE_DAMPING)), wanted)
+    damping = ATTITUDE_DAMPING
+    if len(position) >= SPATIAL:
+        # by what is missing: an attitude out of reach is approached without overshoot, one within reach at full speed at last
+        # [Sugihara, Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method, 2011]
+        damping += linear3.norm(wanted)
+    x, y, z = linear3.times(linear3.inverse(linear3.plus_diagonal(square, damping)), wanted)
     step = [a * x + b * y + c * z for a, b, c in seen]
-    left = ATTITUDE_DAMPING * math.sqrt(x * x + y * y + z * z)
+    left = damping * math.sqrt(x * x + y * y + z * z)
     if reach < math.inf:
         length = math.sqrt(sum([s * s for s in step]))
         if length > reach:

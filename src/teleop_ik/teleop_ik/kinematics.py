@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from teleop_common import spatial
@@ -118,6 +119,22 @@ def jacobian(posture: Posture) -> tuple[Vec3, ...]:
         rz = tz - oz
         columns.append((ay * rz - az * ry, az * rx - ax * rz, ax * ry - ay * rx))
     return tuple(columns)
+
+
+def second_order(axes: Sequence[Vec3], moves: Sequence[Vec3], error: Vec3) -> list[list[float]]:
+    """Return −error·(second derivative of the tool position), lower triangle by rows; that of joints i ≤ j is axis_i × column_j.
+
+    Args:
+        axes: of the joints, base frame.
+        moves: columns of the position Jacobian [m/rad].
+        error: of the position, weighted.
+    """
+    x, y, z = error
+    rows = []
+    for j, (a, b, c) in enumerate(moves):
+        u, v, w = y * c - z * b, z * a - x * c, x * b - y * a  # error × column
+        rows.append([u * p + v * q + w * r for p, q, r in axes[: j + 1]])
+    return rows
 
 
 def mat_multiply(p: Mat, q: Mat) -> Mat:

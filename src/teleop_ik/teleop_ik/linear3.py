@@ -14,6 +14,11 @@ def norm(v: Vec3) -> float:
     return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
 
 
+def dot(a: Vec3, b: Vec3) -> float:
+    """Return the scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
 def gram(columns: tuple[Vec3, ...]) -> Sym:
     """Return J·Jᵀ of a matrix given by its columns."""
     xx = xy = xz = yy = yz = zz = 0.0

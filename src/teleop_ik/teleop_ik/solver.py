@@ -12,6 +12,8 @@ from typing import NamedTuple, Protocol
 from teleop_common.records import Vec3
 from teleop_ik.kinematics import Chain, Joints, Mat
 
+SOLVERS = ("differential", "analytic", "velocity", "levenberg_marquardt", "qp", "point_dls")  # qp: when pink is installed
+
 # below this elevation of the approach its azimuth is well defined; above the second it is taken as undefined
 _YAW_FULL = math.cos(math.radians(60.0))
 _YAW_NONE = math.cos(math.radians(80.0))
@@ -71,12 +73,14 @@ class Solution(NamedTuple):
         excess: the part of the asked position that the arm cannot reach, asked minus reachable [m], base frame.
         residual_rotation: angle from the asked attitude to what the arm can reach [rad].
         status: how it ended.
+        ahead: where the joints would be had the step no speed limit [rad]: how far each still has to go, to brake in time.
     """
 
     joints: Joints
     excess: Vec3
     residual_rotation: float
     status: SolveStatus = SolveStatus.OK
+    ahead: Joints = ()
 
     @property
     def residual_position(self) -> float:
@@ -85,7 +89,12 @@ class Solution(NamedTuple):
 
 
 class Solver(Protocol):
-    """Joints for a tool pose."""
+    """Joints for a tool pose.
+
+    Attributes:
+        name: as the parameter calls it.
+        chain: the arm.
+    """
 
     name: str
     chain: Chain
@@ -99,7 +108,8 @@ class Solver(Protocol):
             previous: last command [rad]; limits and integration are relative to it.
             bounds: allowed interval and speed.
             dt: time since ``previous`` was commanded [s]; ``math.inf`` for no speed limit.
-            rate: speed of the last command [rad/s]; empty: at rest. Only ``velocity`` and ``qp`` reckon in speeds.
+            rate: speed of the last command [rad/s]; empty: unknown, and acceleration is not limited. Only ``velocity`` and
+                ``qp`` reckon in speeds.
         """
 
 
@@ -146,6 +156,7 @@ def ended(
     *,
     converged: bool = True,
     short: bool = False,
+    ahead: Joints = (),
 ) -> Solution:
     """Return the solution of a solver that wants the joints at ``goal``: the step there that speed allows, and its status.
 
@@ -158,6 +169,7 @@ def ended(
         turned: part of the asked attitude that is given up [rad].
         converged: whether the budget of iterations was enough.
         short: whether ``goal`` itself is only on the way.
+        ahead: where that way leads [rad]; empty: to ``goal``.
     """
     joints = limit_step(previous, goal, allowed, dt)
     x, y, z = excess
@@ -169,12 +181,12 @@ def ended(
         status = SolveStatus.LIMITED
     else:
         status = SolveStatus.OK
-    return Solution(joints, excess, turned, status)
+    return Solution(joints, excess, turned, status, ahead or goal)
 
 
 def refused(previous: Joints) -> Solution:
     """Return the solution for input that is no pose or no angle: stay."""
-    return Solution(previous, (0.0, 0.0, 0.0), 0.0, SolveStatus.BAD_INPUT)
+    return Solution(previous, (0.0, 0.0, 0.0), 0.0, SolveStatus.BAD_INPUT, previous)
 
 
 def clamped(joints: Joints, bounds: Bounds) -> Joints:
