@@ -27,6 +27,8 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from teleop_ik.solver import SOLVERS
+
 CONFIG_ERROR = 2  # exit status of a node that refuses its configuration
 RESPAWN_DELAY = 1.0  # [s]
 LATER = {
@@ -51,7 +53,7 @@ ARGUMENTS = {
     "record": ("false", "record episodes", ["true", "false"]),
     "autostart": ("true", "connect and start the session once the provider is there", ["true", "false"]),
     "stance": ("behind", "how the operator stands to the arms", ["behind", "facing", "camera"]),
-    "solver": ("differential", "inverse kinematics", ["differential", "analytic"]),
+    "solver": ("differential", "inverse kinematics", list(SOLVERS)),
     "limits_file": (PathJoinSubstitution([_CONFIG, "limits", "so101.yaml"]), "limits file of the robot", None),
     "cell_file": (PathJoinSubstitution([_CONFIG, "cell.yaml"]), "cell file: mounts, bench, obstacles", None),
     "bindings_file": (PathJoinSubstitution([_CONFIG, "bindings.yaml"]), "button bindings", None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from teleop_common.params import param
+from teleop_ik.solver import SOLVERS
 
 
 @dataclass(frozen=True)
@@ -16,8 +17,10 @@ class RetargeterParams:
     cell_file: str = param("", "cell file; empty: cell.yaml of teleop_bringup")
     solver: str = param(
         "differential",
-        "inverse kinematics: differential (one damped step, any arm) or analytic (closed form, the SO-101 only)",
-        choices=("differential", "analytic"),
+        "inverse kinematics: differential (one damped step, any arm), analytic (closed form, the SO-101 only), velocity "
+        "(resolved rate, soft), levenberg_marquardt (to convergence), qp (Pink, when installed), point_dls (three "
+        "joints, for comparison)",
+        choices=SOLVERS,
     )
     pose: str = param("grip", "pose of the controller that drives the tool", choices=("grip", "aim"))
     leash: str = param("simulation", "which leash of the limits file holds", choices=("simulation", "hardware"))

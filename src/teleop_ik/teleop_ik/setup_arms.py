@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,17 @@ from teleop_ik.analytic import Analytic
 from teleop_ik.arm import Arm, ArmConfig
 from teleop_ik.differential import Differential
 from teleop_ik.kinematics import Chain, chain_from_urdf
-from teleop_ik.solver import Solver
+from teleop_ik.levenberg_marquardt import LevenbergMarquardt
+from teleop_ik.point_dls import PointDls
+from teleop_ik.solver import SOLVERS, Solver
+from teleop_ik.velocity import Velocity
+
+_PLAIN: dict[str, Callable[[Chain], Solver]] = {
+    "differential": Differential,
+    "velocity": Velocity,
+    "levenberg_marquardt": LevenbergMarquardt,
+    "point_dls": PointDls,
+}
 
 
 def make_solver(name: str, chain: Chain, source: str = "") -> Solver:
@@ -27,9 +37,17 @@ def make_solver(name: str, chain: Chain, source: str = "") -> Solver:
     """
     if name == "analytic":
         return Analytic(chain, source=source)
-    if name == "differential":
-        return Differential(chain)
-    raise ConfigError("solver", "solver", name, "one of analytic, differential", "mend the parameter")
+    if name == "qp":
+        try:
+            from teleop_ik.qp import Qp
+        except ImportError as error:
+            remedy = "pip install -r requirements/qp.txt -c requirements/lock.txt, or use solver:=differential"
+            raise ConfigError("solver", "qp", str(error), "pin-pink, qpsolvers and daqp installed", remedy, source) from error
+        quadratic: Solver = Qp(chain, source)
+        return quadratic
+    if name in _PLAIN:
+        return _PLAIN[name](chain)
+    raise ConfigError("solver", "solver", name, f"one of {', '.join(SOLVERS)}", "mend the parameter", source)
 
 
 def read_chain(urdf: Path, limits: RobotLimits) -> Chain:
