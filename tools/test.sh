@@ -28,14 +28,19 @@ run_tests() {
   local which=${1:-all} failed=() underlay=()
   [ $# -gt 0 ] && shift
   case "$which" in
-    unit | node | launch | web | all | nightly) ;;
+    unit | node | launch | web | ros-install | all | nightly) ;;
     openxr) fail "the ring 'openxr' comes with OpenXR input, which this version does not have yet" ;;
-    *) fail "unknown test ring '$which': one of unit, node, launch, web, openxr, nightly" ;;
+    *) fail "unknown test ring '$which': one of unit, node, launch, web, ros-install, openxr, nightly" ;;
   esac
   setup test
   cd "$root"
   pytest_options=("$@")
   ros_install || underlay=(underlay/*)
+  . "$root/tools/test_ros_install.sh"
+  if [ "$which" = nightly ] || [ "$which" = ros-install ]; then
+    # the ordinary number of examples: numbers are tried elsewhere, here it is versions
+    ros_install_ring "$@" || failed+=(ros-install)
+  fi
   if [ "$which" = nightly ]; then export HYPOTHESIS_PROFILE=nightly TELEOP_NIGHTLY=1; which=all; fi
   if [ "$which" = web ] || [ "$which" = all ]; then
     find_chromium >/dev/null || needs_system chromium 'type chromium' chromium \
