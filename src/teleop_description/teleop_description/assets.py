@@ -132,6 +132,9 @@ def digest(limits: RobotLimits, settings: str) -> str:
     key = hashlib.sha256(f"{settings} {limits.base_link} {limits.names}".encode())
     text = urdf.read_bytes()
     key.update(text)
+    if limits.gripper is not None and b"<mimic" in text:
+        # a finger that mimics the gripper is swept through its range
+        key.update(f"{limits.gripper.limits.lower} {limits.gripper.limits.upper}".encode())
     for name in sorted(set(re.findall(rb'filename="([^"]+)"', text))):
         path = mesh_path(name.decode(), urdf)
         if path is not None:

@@ -86,6 +86,12 @@ def test_finger_that_mimics_the_gripper_is_kept_clear_at_every_opening():
             assert (part.placement.translation <= highs).all()
 
 
+def test_another_range_of_the_gripper_is_another_geometry():
+    panda = load("panda")
+    fingers = dataclasses.replace(panda.gripper, limits=dataclasses.replace(panda.gripper.limits, upper=0.03))
+    assert assets.digest(panda, "") != assets.digest(dataclasses.replace(panda, gripper=fingers), "")
+
+
 def test_panda_jaw_slides_and_the_ur5_has_none(tmp_path):
     assert hand.load(load("panda"), tmp_path).slides
     assert not hand.load(load("ur5"), tmp_path).jaw.corners
