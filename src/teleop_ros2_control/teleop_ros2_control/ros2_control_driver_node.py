@@ -130,6 +130,8 @@ class Ros2ControlDriverNode(TeleopNode):
             self._rates[arm] = ((counts[0] - before[0]) / passed, (counts[1] - before[1]) / passed)
             self._counted[arm] = counts
             told = [f"{count} {kind}" for kind, count in zip((*REFUSALS, "joint_states"), relay.faults()) if count]
+            if relay.error(now):
+                self.get_logger().warning(f"'{arm}': {relay.error(now)}", throttle_duration_sec=5.0)
             error = "; ".join(filter(None, (relay.error(now), f"refused so far: {', '.join(told)}" if told else "")))
             devices.append(records.DeviceReport(f"arm/{arm}", *HEALTH[bool(relay.error(now))], error))
         header, host = records.Header(self.now_ns(), ""), platform.node()
