@@ -89,6 +89,7 @@ def panda(domain):
     robot = load("panda")
     parameters = {
         "arms": (ARM,), "limits_file": robot.source, "joint_prefix": "", "gripper_topic": "/hand_controller/commands",
+        "stop_service": "/{arm}_robot/stop",
     }  # fmt: skip
     topics = {
         f"/{ARM}_arm_controller/joint_trajectory": (JointTrajectory, ()),
@@ -130,6 +131,19 @@ def test_estop_stops_every_command_and_reset_lets_them_through_again(panda):
     assert panda.silent(panda.home)
     assert panda.node.call(Trigger, f"/{ARM}/estop/reset").success
     panda.send_until_heard(panda.home)
+
+
+def test_estop_calls_the_robots_own_stop_as_well(panda):
+    called = []
+
+    def on_stop(_request, answer):
+        called.append(True)
+        answer.success = True
+        return answer
+
+    panda.node.serve(Trigger, f"/{ARM}_robot/stop", on_stop)
+    # without a server the e-stop works all the same; the driver finds it once discovery has
+    panda.node.until(lambda: panda.node.call(Trigger, f"/{ARM}/estop").success and called, 5.0, "the robot's stop called")
 
 
 def test_torque_off_drops_commands(panda):
