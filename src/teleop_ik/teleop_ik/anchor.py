@@ -64,3 +64,10 @@ def tool_target(anchor: Anchor, hand: Pose, mapping: Mapping) -> Pose:
     ax, ay, az = anchor.absorbed
     position = (px + dx - ax, py + dy - ay, pz + dz - az)
     return Pose(position, quat_normalized(quat_multiply(delta, anchor.tool.orientation)))
+
+
+def moved(pose: Pose, before: Pose, after: Pose) -> Pose:
+    """Return ``pose`` moved and turned as much as it takes from ``before`` to ``after``, all in one frame."""
+    x, y, z = (p + a - b for p, a, b in zip(pose.position, after.position, before.position))
+    turn = quat_multiply(after.orientation, quat_conjugate(before.orientation))
+    return Pose((x, y, z), quat_normalized(quat_multiply(turn, pose.orientation)))

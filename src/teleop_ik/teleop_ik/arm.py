@@ -10,8 +10,8 @@ from teleop_common.limits import RobotLimits
 from teleop_common.records import ArmAuthority, Controller, JointState, JointTarget, Pose, Vec3
 from teleop_common.spatial import compose, quat_conjugate, quat_normalized, quat_rotate
 from teleop_description.hand import Hand
-from teleop_ik import floor, gripper, leash
-from teleop_ik.anchor import Anchor, Mapping, tool_target
+from teleop_ik import floor, gripper, leash, pace
+from teleop_ik.anchor import Anchor, Mapping, moved, tool_target
 from teleop_ik.kinematics import Joints, forward, mat_from_quat
 from teleop_ik.solver import Bounds, Solver, Target, limit_step, sane, within
 
@@ -62,7 +62,12 @@ class ArmConfig(NamedTuple):
     def bounds(self) -> Bounds:
         """Limits of the arm joints."""
         joints = self.limits.joints
-        return Bounds(tuple(j.lower for j in joints), tuple(j.upper for j in joints), tuple(j.velocity for j in joints))
+        return Bounds(
+            tuple(j.lower for j in joints),
+            tuple(j.upper for j in joints),
+            tuple(j.velocity for j in joints),
+            tuple(j.acceleration for j in joints),
+        )
 
 
 class ArmState(NamedTuple):
@@ -72,6 +77,7 @@ class ArmState(NamedTuple):
         anchor: the anchor, or None before the next tracked frame of an engaged arm.
         key: engage, connection and epoch for which it holds.
         previous: last target [rad], arm joints.
+        rate: its speed [rad/s]; empty: at rest.
         leashes: leash of each arm joint [rad].
         level: floor in force [m].
         rest: height that the floor raised the last target to [m], far below when it did not.
@@ -84,6 +90,7 @@ class ArmState(NamedTuple):
     anchor: Anchor | None = None
     key: tuple[int, int, int] = (0, 0, 0)
     previous: Joints = ()
+    rate: Joints = ()
     leashes: Joints = ()
     level: float = 0.0
     rest: float = floor.NOWHERE
@@ -230,22 +237,28 @@ class Arm:
         # the solver works with joints where the tool really is; the offset leads from there to commands
         previous = tuple([p - o for p, o in zip(state.previous, anchor.offset)])
         seed = measured[:n] if fresh else previous
-        bounds = Bounds(
-            tuple([low - o for low, o in zip(self.bounds.lower, anchor.offset)]),
-            tuple([high - o for high, o in zip(self.bounds.upper, anchor.offset)]),
-            self.bounds.velocity,
+        bounds = self.bounds._replace(
+            lower=tuple([low - o for low, o in zip(self.bounds.lower, anchor.offset)]),
+            upper=tuple([high - o for high, o in zip(self.bounds.upper, anchor.offset)]),
         )
         state, last = self._grip(state, given)
         # the jaw as the guard sees it, and as it is about to be, so that the arm gives way in time
         level = self.floor._replace(openings=(state.opening, *measured[n:]) if last else (), lead=anchor.offset)
+        level = level._replace(height=state.level)
         target, solved, rest = floor.solve_above(
-            level._replace(height=state.level),
+            level._replace(height=floor.approached(level, chain, previous, given.dt)),
             chain,
+            forward(chain, previous),
             Target(asked.position, mat_from_quat(asked.orientation)),
-            lambda wanted: self.solver.solve(wanted, seed, previous, bounds, given.dt),
+            lambda wanted: self.solver.solve(wanted, seed, previous, bounds, given.dt, state.rate),
             state.rest,
         )
-        joints = tuple([q + o for q, o in zip(solved.joints, anchor.offset)])
+        inside = within(bounds, previous)
+        stride = pace.step(previous, state.rate, solved.joints, solved.ahead, inside, given.dt)
+        step, rate = pace.clear(
+            stride, previous, state.rate, inside, given.dt, lambda q: floor.clear(level, chain, q), level.height - floor.SLACK
+        )
+        joints = tuple([q + o for q, o in zip(step, anchor.offset)])
         reason = [int(Reason.FLOOR) if rest > floor.NOWHERE else int(Reason.NONE)] * n
         leashes = state.leashes
         if fresh:
@@ -253,22 +266,26 @@ class Arm:
             # drawn towards the arm no faster than joints may move, so that a wrong measurement is no jump
             short = leash.clamped(joints, measured, leashes)
             if short != joints:
-                inside = within(self.bounds, state.previous)
-                short = tuple([min(max(q, low), high) for q, low, high in zip(short, inside.lower, inside.upper)])
+                allowed = within(self.bounds, state.previous)
+                short = tuple([min(max(q, low), high) for q, low, high in zip(short, allowed.lower, allowed.upper)])
                 short = limit_step(state.previous, short, self.bounds, given.dt)
                 reason = [int(Reason.LEASH) if a != b else r for a, b, r in zip(short, joints, reason)]
-                joints = short
-                # what the arm cannot follow is forgiven: hand and tool are anchored where they now are
-                held = forward(chain, tuple([q - o for q, o in zip(joints, anchor.offset)]))
-                anchor = anchor._replace(hand=hand, tool=held.pose, absorbed=(0.0, 0.0, 0.0))
+                joints, rate = short, pace.speed(state.previous, short, given.dt)
+                # what the arm cannot follow is forgiven: the tool is asked for without it from now on
+                kept = tuple(
+                    [q - o if cut == Reason.LEASH else g for q, o, g, cut in zip(joints, anchor.offset, solved.joints, reason)]
+                )
+                less = moved(asked, forward(chain, solved.joints).pose, forward(chain, kept).pose)
+                anchor = anchor._replace(hand=hand, tool=less, absorbed=(0.0, 0.0, 0.0))
         excess = solved.residual_position
         if excess > ABSORB and Reason.LEASH not in reason:
             ax, ay, az = anchor.absorbed
             ex, ey, ez = solved.excess
             anchor = anchor._replace(absorbed=(ax + ex, ay + ey, az + ez))
-        if state.level < level.height:
-            state = state._replace(level=floor.settled(level, state.level, solved.joints, chain))
-        state = state._replace(anchor=anchor, previous=joints, leashes=leashes, rest=rest)
+        if state.level < self.floor.height:
+            level = level._replace(height=self.floor.height)
+            state = state._replace(level=floor.settled(level, state.level, step, chain))
+        state = state._replace(anchor=anchor, previous=joints, rate=rate, leashes=leashes, rest=rest)
         status = TargetStatus.OK if excess <= UNREACHABLE else TargetStatus.UNREACHABLE
         if not fresh:
             status = TargetStatus.STALE_FEEDBACK

@@ -5,6 +5,7 @@ The guard judges the links' hulls at last; what is asked of it here keeps them a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,7 +16,13 @@ from teleop_ik.solver import Solution, Target
 
 PASSES = 12  # raising the target re-pitches the forearm, which takes back a little of the correction
 NOWHERE = -1e3  # [m], as a height to rest at: nowhere (JSON has no infinity)
+BRAKING = 2.0  # [m/s²], with which a descent towards the floor is slowed; every joint that carries the hand can do more
+SLACK = 2e-3  # [m], how far below it the straight way of a stop may lead: an arm that slides fast would else be held up
+LOOK = 0.06  # [m] above the floor, from where on it is looked at: 0.5 m/s stop within that
 _CLOSE = 1e-5  # [m], less than this is not raised
+_MOST = 0.05  # [m] above the tool, beyond which a higher target does not raise it faster
+_HELD = 5  # of the passes, the last so many keep the attitude
+_SINK = 2e-3  # [m], most by which one pass lowers a target again
 _ON = 1e-4  # [m], this near the floor the hand is on it
 _BEHIND = 1e-4  # [m], how far a rising floor stays below an arm that started too low, so that rounding lifts nothing
 
@@ -80,14 +87,33 @@ def clear(floor: Floor, chain: Chain, joints: Joints) -> float:
     return least
 
 
+def approached(floor: Floor, chain: Chain, joints: Joints, dt: float) -> float:
+    """Return the level [m] that the next step must stay above: the floor, or higher while a fast descent would not stop on it.
+
+    Args:
+        floor: the level.
+        chain: the arm.
+        joints: where it is [rad].
+        dt: length of the step [s].
+    """
+    above = clear(floor._replace(height=floor.height + LOOK), chain, joints) - floor.height
+    if above >= LOOK or above <= 0.0:
+        return floor.height
+    # the step itself counts: a descent of v·dt and braking after it
+    by = BRAKING * dt
+    return floor.height + above - min(above, dt * (math.sqrt(0.25 * by * by + 2.0 * BRAKING * above) - 0.5 * by))
+
+
 def solve_above(
-    floor: Floor, chain: Chain, target: Target, solve: Callable[[Target], Solution], rest: float = NOWHERE
+    floor: Floor, chain: Chain, here: Posture, target: Target, solve: Callable[[Target], Solution], rest: float = NOWHERE
 ) -> tuple[Target, Solution, float]:
     """Solve for ``target``, raised as far as it takes to keep the hand above the floor.
 
     Args:
         floor: the level.
         chain: the arm.
+        here: where the arm is. Where raising alone does not help, because the hand turns towards the floor faster than it
+            rises, it keeps this attitude meanwhile.
         target: asked tool pose, base frame.
         solve: joints for a target.
         rest: height [m] that the last target was raised to, from which the search starts: so the arm rests on the floor
@@ -98,14 +124,19 @@ def solve_above(
     """
     asked = height(floor, target.position)
     least = max(asked, floor.height)
-    raised = max(least, rest)
-    for _ in range(PASSES):
+    most = max(least, height(floor, here.position)) + _MOST
+    raised = min(max(least, rest), most)
+    seen = floor._replace(height=floor.height + _SINK)  # from exactly on the floor it is not to be seen that the hand could sink
+    for left in range(PASSES, 0, -1):
+        if left == _HELD:
+            target = target._replace(rotation=here.rotation)
+            raised = min(max(least, height(floor, here.position)), most)
         used = _raised(floor, target, raised - asked)
         solution = solve(used)
-        short = floor.height - clear(floor, chain, solution.joints)
+        short = floor.height - clear(seen, chain, solution.joints)
         if abs(short) <= _ON or (short < 0.0 and raised <= least):
             break
-        raised = max(least, raised + short)
+        raised = min(max(least, raised + short), most)
     return used, solution, raised if raised > asked + _CLOSE else NOWHERE
 
 

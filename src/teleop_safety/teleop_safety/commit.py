@@ -12,6 +12,7 @@ from teleop_safety.settings import Settings
 from teleop_safety.state import ArmState, Joints, Target
 
 _HELD = 0.01  # share of a step below which it is a hold
+_LONGEST = 0.1  # [s] between two targets, beyond which their difference is no speed
 
 
 class Motion(NamedTuple):
@@ -33,6 +34,14 @@ def hold(state: ArmState, now: int, stamp: int) -> None:
     state.target, state.cut = None, False
     state.requested, state.dt, state.origin, state.sequence = state.reference or (), 0.0, 0, 0
     state.credit_at, state.credit_stamp = now, stamp
+
+
+def target_speed(before: Target | None, position: Joints, stamp: int) -> Joints:
+    """Return the speed [rad/s] from the target ``before`` to ``position`` at ``stamp`` [ns]; empty when it is not known."""
+    passed = 0.0 if before is None else 1e-9 * (stamp - before.stamp)
+    if before is None or not 0.0 < passed <= _LONGEST:
+        return ()
+    return tuple([(p - b) / passed for p, b in zip(position, before.position)])
 
 
 def advance(
@@ -57,6 +66,7 @@ def advance(
             limits,
             settings.leash,
             settings.low_pass,
+            target.speed,
         )
     start = {arm: state.reference for arm, state in arms.items() if state.reference is not None}
     measured = {arm: state.measured for arm, state in arms.items() if state.measured is not None}

@@ -278,7 +278,8 @@ class Guard:
             if target.status not in intake.FOLLOW:
                 commit.hold(state, at.mono, shared.frame_stamp)
                 continue
-            state.target = Target(position, reason, targets.frame_sequence, stamp)
+            speed = commit.target_speed(state.target, position, stamp)
+            state.target = Target(position, reason, targets.frame_sequence, stamp, speed)
             moves[target.arm] = Motion(state.target, self._credit(at, state, stamp))
         if moves:
             self._commit(at, moves, out)

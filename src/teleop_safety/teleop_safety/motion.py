@@ -106,7 +106,9 @@ def clamp(
     return tuple(result), reasons, cuts
 
 
-def _scale(delta: list[float], goal: list[float], velocity: Joints, dt: float, top: Joints, growth: Joints) -> tuple[float, int]:
+def _scale(
+    delta: list[float], goal: list[float], velocity: Joints, dt: float, top: Joints, growth: Joints, lead: list[float]
+) -> tuple[float, int]:
     """Return the largest share of ``delta`` [rad] that every joint's speed and acceleration allow, and which of them binds."""
     best, why = 1.0, 0
     for i, d in enumerate(delta):
@@ -116,7 +118,10 @@ def _scale(delta: list[float], goal: list[float], velocity: Joints, dt: float, t
         # growth from the speed in this direction; after a reversal, from rest: a hold is always allowed
         along = velocity[i] if d > 0.0 else -velocity[i]
         grown = (along if along > 0.0 else 0.0) + growth[i] * dt
-        braked = math.sqrt(2.0 * growth[i] * abs(goal[i]))
+        # against a target that moves on, braking counts from its speed: one that keeps the limits itself is followed as it is
+        ahead = lead[i] if d > 0.0 else -lead[i]
+        ahead = ahead if ahead > 0.0 else 0.0
+        braked = ahead + math.sqrt(2.0 * growth[i] * max(0.0, abs(goal[i]) - ahead * dt))
         if wanted * best > top[i]:
             best, why = top[i] / wanted, _SPEED
         slower = grown if grown < braked else braked
@@ -135,6 +140,7 @@ def step(
     limits: MotionLimits,
     leash: float,
     low_pass: float,
+    speed: Joints = (),
 ) -> Step:
     """Return the step of ``dt`` [s] from ``reference`` towards ``target``.
 
@@ -151,6 +157,7 @@ def step(
         limits: what bounds it.
         leash: see ``clamp`` [rad].
         low_pass: time constant [s].
+        speed: at which the target moves [rad/s]; empty: it stands.
     """
     goal, reasons, cuts = clamp(target, reference, measured, limits, leash)
     if dt <= 0.0:
@@ -159,9 +166,13 @@ def step(
     smooth = [f + alpha * (g - f) for f, g in zip(filtered, goal)]
     delta = [s - r for s, r in zip(smooth, reference)]
     rest = [g - r for g, r in zip(goal, reference)]
+    # where the target was cut, it does not move on
+    lead = [0.0 if cut else s for s, cut in zip(speed, cuts)] if speed else [0.0] * len(goal)
     position, short = list(reference), False
     for part in (slice(0, limits.arm), slice(limits.arm, None)):
-        scale, why = _scale(delta[part], rest[part], velocity[part], dt, limits.velocity[part], limits.acceleration[part])
+        scale, why = _scale(
+            delta[part], rest[part], velocity[part], dt, limits.velocity[part], limits.acceleration[part], lead[part]
+        )
         for i in range(*part.indices(len(delta))):
             position[i] += scale * delta[i]
             lost = (1.0 - scale) * abs(delta[i])

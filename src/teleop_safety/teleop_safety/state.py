@@ -20,12 +20,14 @@ class Target:
         reason: what the retargeter itself cut, per joint.
         sequence: sequence of the frame that caused it.
         stamp: that frame's stamp [ns].
+        speed: at which targets move, from the one before to this one [rad/s]; empty: none came before.
     """
 
     position: Joints
     reason: tuple[int, ...]
     sequence: int
     stamp: int
+    speed: Joints = ()
 
 
 @dataclass

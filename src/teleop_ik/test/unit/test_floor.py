@@ -23,7 +23,9 @@ def test_a_target_below_the_bench_slides_along_it(so101, name, x):
     # small steps down and below, as a hand does it
     for k in range(200):
         z = 0.07 - 0.002 * k
-        target, solved, rest = solve_above(FLAT, so101.chain, Target((x, 0.0, z), rotation), solving(name, so101, joints, 1 / 90))
+        target, solved, rest = solve_above(
+            FLAT, so101.chain, forward(so101.chain, joints), Target((x, 0.0, z), rotation), solving(name, so101, joints, 1 / 90)
+        )
         joints = solved.joints
     assert rest > NOWHERE
     assert rest == pytest.approx(height(FLAT, target.position))
@@ -41,7 +43,7 @@ def test_the_wrist_is_kept_above_as_well(so101):
     assert wrist < height(FLAT, posture.position) - 0.03
     above = FLAT._replace(height=wrist + 0.02)
     ask = Target(posture.position, posture.rotation)
-    target, solved, rest = solve_above(above, so101.chain, ask, solving("analytic", so101, seed))
+    target, solved, rest = solve_above(above, so101.chain, posture, ask, solving("analytic", so101, seed))
     assert rest > NOWHERE
     assert height(above, target.position) > height(above, posture.position)
     assert lowest(above, forward(so101.chain, solved.joints)) > above.height - 1e-3
@@ -51,7 +53,7 @@ def test_a_target_above_the_bench_is_left_alone(so101):
     seed = so101.home[:5]
     posture = forward(so101.chain, seed)
     ask = Target(posture.position, posture.rotation)
-    target, _, rest = solve_above(FLAT, so101.chain, ask, solving("analytic", so101, seed))
+    target, _, rest = solve_above(FLAT, so101.chain, posture, ask, solving("analytic", so101, seed))
     assert target == ask
     assert rest == NOWHERE
 

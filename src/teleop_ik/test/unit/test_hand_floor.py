@@ -84,7 +84,8 @@ def test_a_hand_pushed_down_and_slid_sideways_is_never_the_guards_business(so101
         assert min(heights((*target.position[:5], measured))) > GUARD
         tool = forward(so101.chain, target.position[:5]).position
         if 23 <= k - down < 65:
-            assert 1e-3 < tool[1] - before < 6e-3  # asked: 2.2 mm a frame
+            # asked: 2.2 mm a frame; less while a jaw that opens has the arm lift, more while it catches up
+            assert 0.4e-3 < tool[1] - before < 6e-3
         before = tool[1]
     assert Reason.FLOOR in target.reason
 
