@@ -111,6 +111,10 @@ class Physics:
         mask = self.model.opt.disableactuator
         self.model.opt.disableactuator = mask & ~bit if on else mask | bit
 
+    def push(self, arm: str, torque: Sequence[float]) -> None:
+        """Push the joints of ``arm`` from outside, as a person would, until told otherwise: torques [Nm], zero to let go."""
+        self.data.qfrc_applied[self._qvel[arm]] = torque
+
     def step(self, count: int) -> None:
         """Advance by ``count`` steps."""
         if count > 0:
