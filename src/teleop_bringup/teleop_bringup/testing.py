@@ -19,6 +19,7 @@ import numpy as np
 import pinocchio
 from std_msgs.msg import String
 
+from teleop_bringup.recordings import REAL_DATA as REAL_DATA
 from teleop_common import cell, limits, paths, qos, records, spatial
 from teleop_common.enums import Authority, Command, PoseFlags, Session
 from teleop_common.records import IDENTITY_QUAT, Quat, Vec3
@@ -27,8 +28,6 @@ from teleop_common.ticker import Ticker
 from teleop_description import models
 from teleop_interfaces.srv import SessionCommand
 
-# recordings of real devices, where they lie beside the repository
-REAL_DATA = Path(os.environ.get("TELEOP_ROOT", ".")).resolve().parent / "shared/data/real"
 # launch arguments of a graph without pages and pictures
 QUIET = ("web:=false", "cameras:=false", "log_level:=warn")
 
