@@ -8,15 +8,17 @@ Constants are those of the URDF (origins of its joints); ``Analytic`` refuses a 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from teleop_common.errors import ConfigError
 from teleop_ik import planar
-from teleop_ik.kinematics import Chain, Joints, forward
-from teleop_ik.solver import Bounds, Solution, Target, ended, refused, sane, within, without_yaw
+from teleop_ik.kinematics import Chain, Joints, Mat, forward
+from teleop_ik.solver import Bounds, Solution, Target, ended, refused, usable, within, without_yaw
 
 TAU = 2.0 * math.pi
 _ROLL_ITERATIONS = 12
+_ROLL_TOLERANCE = 1e-5  # [rad], of the attitude alone: position is exact for whatever roll
 _NEAR_AXIS = 0.026  # [m], three times the lever of the roll
 
 
@@ -74,6 +76,26 @@ def tool_point(geometry: Geometry, joints: Joints) -> tuple[float, float, float]
     return (geometry.x + r * co - d * si, geometry.y + r * si + d * co, z)
 
 
+def tool_attitude(geometry: Geometry, joints: Joints) -> Mat:
+    """Return the tool's attitude in the base frame."""
+    co, si = math.cos(joints[0]), -math.sin(joints[0])
+    phi = -(joints[1] + joints[2] + joints[3])
+    cp, sp = math.cos(phi), math.sin(phi)
+    cg, sg = math.cos(joints[4] - geometry.roll_zero), math.sin(joints[4] - geometry.roll_zero)
+    # columns from the plane's left (-si, co, 0), its upward normal to the approach (-sp·co, -sp·si, cp), and the approach
+    return (
+        sg * si + cg * sp * co,
+        -cg * si + sg * sp * co,
+        cp * co,
+        -sg * co + cg * sp * si,
+        cg * co + sg * sp * si,
+        cp * si,
+        -cg * cp,
+        -sg * cp,
+        sp,
+    )
+
+
 def _offsets(geometry: Geometry, g: float) -> tuple[float, float]:
     """Return lateral and in-plane offset [m] of the tool point from the roll axis at roll ``g`` [rad] from level."""
     co, si = math.cos(g), math.sin(g)
@@ -125,7 +147,7 @@ class Analytic:
 
     def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()) -> Solution:
         """See ``solver.Solver``."""
-        if not (sane(seed) and sane(previous) and sane(target.position) and sane(target.rotation)):
+        if not usable(target, seed, previous):
             return refused(previous)
         allowed = within(bounds, previous)
         lower, upper = allowed.lower, allowed.upper
@@ -157,6 +179,10 @@ class Analytic:
         py = target.position[1] - geometry.y
         rho2 = px * px + py * py
         azimuth = math.atan2(py, px)
+
+        def now() -> Mat:
+            return tool_attitude(geometry, seed)
+
         roll = clamp(seed[4], lower[4], upper[4])
         # the roll moves the tool point sideways, which turns the plane, which changes the roll: contracts by 8 mm / radius.
         # Nearer to the pan axis that hunts, so the roll then only leans towards what attitude asks, frame by frame.
@@ -173,9 +199,10 @@ class Analytic:
             r = side * math.sqrt(max(0.0, rho2 - d * d))
             pan = clamp(planar.wrap(math.atan2(d, r) - azimuth), lower[0], upper[0])
             co, si = math.cos(pan), -math.sin(pan)
-            phi, level = _elevation_and_roll(target, co, si)
-            wanted = clamp(nearest_turn(level + geometry.roll_zero, seed[4]), lower[4], upper[4])
-            if abs(wanted - roll) < 1e-7 or attempt == last:
+            phi, level = _elevation_and_roll(target, co, si, now)
+            wanted = nearest_turn(level + geometry.roll_zero, seed[4])
+            wanted = lower[4] if wanted < lower[4] else upper[4] if wanted > upper[4] else wanted
+            if abs(wanted - roll) < _ROLL_TOLERANCE or attempt == last:
                 break  # position below is exact for the roll in use, converged or not
             roll += weight * (wanted - roll)
         # the target in the plane of the arm, and how far it lies beside it
@@ -243,8 +270,10 @@ class Analytic:
         for distance in sideways:
             angle = math.asin(clamp((distance - geometry.lateral) / amplitude * (1.0 - 1e-12), -1.0, 1.0))
             for g in (angle - phase, math.pi - angle - phase):
-                options.append(clamp(nearest_turn(g + geometry.roll_zero, roll), low, high))
-        return min(options, key=lambda option: abs(option - roll))
+                for near in (roll, 0.5 * (low + high)):
+                    options.append(nearest_turn(g + geometry.roll_zero, near))
+        inside = [option for option in options if low <= option <= high]
+        return clamp(min(inside or options, key=lambda option: abs(option - roll)), low, high)
 
 
 def _cost(tilt: float, joints: planar.Triple, seed: planar.Triple) -> float:
@@ -258,15 +287,16 @@ def _score(pose: _Pose, seed: Joints, poses: list[_Pose | None]) -> tuple[bool, 
     return pose.error > least + 1e-6, pose.tilt + max(abs(a - b) for a, b in zip(pose.joints, seed))
 
 
-def _elevation_and_roll(target: Target, co: float, si: float) -> tuple[float, float]:
+def _elevation_and_roll(target: Target, co: float, si: float, now: Callable[[], Mat]) -> tuple[float, float]:
     """Return elevation of the approach in the arm's plane and roll from level [rad] of the attitude nearest to the target's.
 
     Args:
         target: asked pose.
         co: cosine of the azimuth of the arm's plane.
         si: its sine.
+        now: gives the attitude that the tool has.
     """
-    (a, b, c, d, e, f, g, h, i), _ = without_yaw(target.rotation, co, si)
+    (a, b, c, d, e, f, g, h, i), _ = without_yaw(target.rotation, co, si, now)
     phi = math.atan2(i, c * co + f * si)
     cp, sp = math.cos(phi), math.sin(phi)
     # the tool's x and y along the plane's left, and along its upward normal to the approach

@@ -25,8 +25,8 @@ from teleop_ik.solver import (
     ended,
     refused,
     rotation_between,
-    sane,
     shortened,
+    usable,
     within,
     without_yaw,
     yaw_share,
@@ -59,7 +59,7 @@ class Differential:
         Position takes its step first, as long as speed allows; attitude takes what room is left. Either is walked until a
         joint meets its bound, and on without that joint.
         """
-        if not (sane(seed) and sane(previous) and sane(target.position) and sane(target.rotation)):
+        if not usable(target, seed, previous):
             return refused(previous)
         dt = dt if dt > 0.0 else 0.0  # negative or NaN: no time has passed
         allowed = within(bounds, previous)
@@ -152,8 +152,8 @@ class _Task:
     def attitude(self, turn: Vec3, lag: list[float]) -> float:
         """Step towards an attitude error [rad] of the seed without moving the tool; return what remains of it."""
         turn = _less(turn, self.turns, [a + b for a, b in zip(lag, self.step)])
-        low = [max(low, -pace) for low, pace in zip(self.low, self.pace)]
-        high = [min(high, pace) for high, pace in zip(self.high, self.pace)]
+        low = [low if low > -pace else -pace for low, pace in zip(self.low, self.pace)]
+        high = [high if high < pace else pace for high, pace in zip(self.high, self.pace)]
         left = linear3.norm(turn)
         for _ in range(len(self.step)):
             if self.inverse is None:
@@ -226,7 +226,7 @@ def kept_attitude(rotation: Mat, posture: Posture) -> tuple[Mat, float, tuple[Ve
     if len(posture.axes) >= 6 or flat2 < 1e-18:
         return rotation, 0.0, posture.axes
     flat = math.sqrt(flat2)
-    kept, swing = without_yaw(rotation, x / flat, y / flat)
+    kept, swing = without_yaw(rotation, x / flat, y / flat, lambda: posture.rotation)
     share = yaw_share(rotation)
     if share == 0.0:
         return kept, swing, posture.axes
@@ -334,9 +334,9 @@ def _attitude(
     position: tuple[Vec3, ...], rotation: tuple[Vec3, ...], inverse: linear3.Sym, reach: float, wanted: Vec3
 ) -> tuple[list[float], float, bool]:
     """Return the attitude task's step in the null space of position, what error remains [rad], and whether it is whole."""
-    ax, ay, az, by, bz, cz = inverse
-    # attitude columns seen through that null space: B = Jr − K·Jp with K = Jr·Jpᵀ·(Jp·Jpᵀ)⁻¹
+    # attitude columns seen through that null space: B = Jr − S·A·Jp with S = Jr·Jpᵀ, A = (Jp·Jpᵀ)⁻¹; so B·Bᵀ = Jr·Jrᵀ − S·A·Sᵀ
     sxx = sxy = sxz = syx = syy = syz = szx = szy = szz = 0.0
+    xx = xy = xz = yy = yz = zz = 0.0
     for (px, py, pz), (rx, ry, rz) in zip(position, rotation):
         sxx += rx * px
         sxy += rx * py
@@ -347,29 +347,33 @@ def _attitude(
         szx += rz * px
         szy += rz * py
         szz += rz * pz
+        xx += rx * rx
+        xy += rx * ry
+        xz += rx * rz
+        yy += ry * ry
+        yz += ry * rz
+        zz += rz * rz
+    ax, ay, az, by, bz, cz = inverse
     kxx, kxy, kxz = sxx * ax + sxy * ay + sxz * az, sxx * ay + sxy * by + sxz * bz, sxx * az + sxy * bz + sxz * cz
     kyx, kyy, kyz = syx * ax + syy * ay + syz * az, syx * ay + syy * by + syz * bz, syx * az + syy * bz + syz * cz
     kzx, kzy, kzz = szx * ax + szy * ay + szz * az, szx * ay + szy * by + szz * bz, szx * az + szy * bz + szz * cz
-    seen = tuple(
-        [
-            (
-                rx - (kxx * px + kxy * py + kxz * pz),
-                ry - (kyx * px + kyy * py + kyz * pz),
-                rz - (kzx * px + kzy * py + kzz * pz),
-            )
-            for (px, py, pz), (rx, ry, rz) in zip(position, rotation)
-        ]
-    )
-    square = linear3.gram(seen)
-    if square[0] + square[3] + square[5] < NO_AUTHORITY:
+    xx -= kxx * sxx + kxy * sxy + kxz * sxz
+    yy -= kyx * syx + kyy * syy + kyz * syz
+    zz -= kzx * szx + kzy * szy + kzz * szz
+    if xx + yy + zz < NO_AUTHORITY:
         return [0.0] * len(position), linear3.norm(wanted), True
+    xy -= kxx * syx + kxy * syy + kxz * syz
+    xz -= kxx * szx + kxy * szy + kxz * szz
+    yz -= kyx * szx + kyy * szy + kyz * szz
     damping = ATTITUDE_DAMPING
     if len(position) >= SPATIAL:
         # by what is missing: an attitude out of reach is approached without overshoot, one within reach at full speed at last
         # [Sugihara, Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method, 2011]
         damping += linear3.norm(wanted)
-    x, y, z = linear3.times(linear3.inverse(linear3.plus_diagonal(square, damping)), wanted)
-    step = [a * x + b * y + c * z for a, b, c in seen]
+    x, y, z = linear3.times(linear3.inverse((xx + damping, xy, xz, yy + damping, yz, zz + damping)), wanted)
+    # Bᵀ·(x, y, z)
+    u, v, w = kxx * x + kyx * y + kzx * z, kxy * x + kyy * y + kzy * z, kxz * x + kyz * y + kzz * z
+    step = [rx * x + ry * y + rz * z - (px * u + py * v + pz * w) for (px, py, pz), (rx, ry, rz) in zip(position, rotation)]
     left = damping * math.sqrt(x * x + y * y + z * z)
     if reach < math.inf:
         length = math.sqrt(sum([s * s for s in step]))

@@ -25,7 +25,7 @@ from teleop_common.records import ORIGIN, Vec3
 from teleop_ik import dense
 from teleop_ik.differential import kept_attitude
 from teleop_ik.kinematics import Chain, Joints, forward, jacobian, second_order
-from teleop_ik.solver import Bounds, Solution, Target, clamped, ended, refused, rotation_between, sane, shortened, within
+from teleop_ik.solver import Bounds, Solution, Target, clamped, ended, refused, rotation_between, shortened, usable, within
 
 BUDGET = 2e-3  # [s], for one solve
 COST = 1.2e-5  # [s], of one iteration per joint, measured on one core of a server of 2020 under load
@@ -78,7 +78,7 @@ class LevenbergMarquardt:
 
     def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()) -> Solution:
         """See ``solver.Solver``."""
-        if not (sane(seed) and sane(previous) and sane(target.position) and sane(target.rotation)):
+        if not usable(target, seed, previous):
             return refused(previous)
         allowed = within(bounds, previous)
         joints, left, converged = clamped(seed, allowed), self.iterations, False

@@ -14,7 +14,7 @@ from teleop_common.records import Vec3
 from teleop_ik import dense, linear3
 from teleop_ik.differential import kept_attitude
 from teleop_ik.kinematics import Chain, Joints, forward
-from teleop_ik.solver import Bounds, Solution, Target, clamped, ended, refused, rotation_between, sane, within
+from teleop_ik.solver import Bounds, Solution, Target, clamped, ended, refused, rotation_between, usable, within
 
 ITERATIONS = 24
 PROBE = math.radians(0.25)
@@ -37,7 +37,7 @@ class PointDls:
 
     def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()) -> Solution:
         """See ``solver.Solver``."""
-        if not (sane(seed) and sane(previous) and sane(target.position) and sane(target.rotation)):
+        if not usable(target, seed, previous):
             return refused(previous)
         allowed = within(bounds, previous)
         joints = self._wrist(target, clamped(seed, allowed), allowed)

@@ -24,7 +24,7 @@ from teleop_common.errors import ConfigError
 from teleop_common.records import ORIGIN, Vec3
 from teleop_ik.differential import SINGULAR, kept_attitude
 from teleop_ik.kinematics import Chain, Joints, Mat, forward, jacobian, second_order
-from teleop_ik.solver import Bounds, Solution, Target, clamped, ended, refused, rotation_between, sane, shortened, within
+from teleop_ik.solver import Bounds, Solution, Target, clamped, ended, refused, rotation_between, sane, shortened, usable, within
 
 Array = npt.NDArray[np.float64]
 BACKENDS = ("daqp", "osqp")
@@ -109,7 +109,7 @@ class Qp:
 
     def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()) -> Solution:
         """See ``solver.Solver``."""
-        if not (sane(seed) and sane(previous) and sane(target.position) and sane(target.rotation) and sane(rate)):
+        if not (usable(target, seed, previous) and sane(rate)):
             return refused(previous)
         allowed = within(bounds, previous)
         dt = dt if dt > 0.0 else 0.0

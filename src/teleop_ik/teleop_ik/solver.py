@@ -6,6 +6,7 @@ A solver is a pure function: the same arguments give the same bytes, whatever wa
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
@@ -18,6 +19,7 @@ SOLVERS = ("differential", "analytic", "velocity", "levenberg_marquardt", "qp", 
 _YAW_FULL = math.cos(math.radians(60.0))
 _YAW_NONE = math.cos(math.radians(80.0))
 _POINTS_BACK = math.radians(120.0)
+_IN_DOUBT = math.radians(15.0)  # either side of that, the attitude that the tool has decides
 UNREACHABLE = 1e-3  # [m], distance to what the arm can reach from which a target counts as out of reach
 
 
@@ -118,6 +120,11 @@ def sane(values: tuple[float, ...]) -> bool:
     return math.hypot(*values) < 1000.0  # false for NaN too
 
 
+def usable(target: Target, seed: Joints, previous: Joints) -> bool:
+    """Return whether a solver can work with these numbers: all of them together ``sane``."""
+    return math.hypot(*target.position, *target.rotation, *seed, *previous) < 1000.0
+
+
 def within(bounds: Bounds, previous: Joints) -> Bounds:
     """Return the allowed interval for the next command: hull(bounds, previous), so that it shrinks inwards only."""
     for p, low, high in zip(previous, bounds.lower, bounds.upper):
@@ -138,9 +145,9 @@ def limit_step(previous: Joints, joints: Joints, bounds: Bounds, dt: float) -> J
     share = 1.0
     dt = dt if dt > 0.0 else 0.0  # negative or NaN: no time has passed
     for now, then, speed in zip(joints, previous, bounds.velocity):
-        step = abs(now - then)
-        if step > speed * dt:
-            share = min(share, speed * dt / step)
+        most = speed * dt
+        if not -most <= now - then <= most:
+            share = min(share, most / abs(now - then))
     if share >= 1.0:
         return joints
     return tuple([then + share * (now - then) for now, then in zip(joints, previous)])
@@ -213,7 +220,7 @@ def yaw_share(rotation: Mat) -> float:
     return share * share * (3.0 - 2.0 * share)
 
 
-def without_yaw(rotation: Mat, cosine: float, sine: float) -> tuple[Mat, float]:
+def without_yaw(rotation: Mat, cosine: float, sine: float, now: Callable[[], Mat] | None = None) -> tuple[Mat, float]:
     """Swing an attitude's approach about the vertical into the arm's plane, of azimuth (cosine, sine).
 
     That keeps the elevation of the approach and the roll about it, and gives up its yaw, which an arm whose azimuth follows
@@ -221,22 +228,46 @@ def without_yaw(rotation: Mat, cosine: float, sine: float) -> tuple[Mat, float]:
     vertical). Towards the vertical the azimuth of the approach loses its meaning (there yaw *is* roll), so from 60° to 80° of
     elevation the swing fades out; what then still leaves the plane is dropped by projection.
 
+    Args:
+        rotation: the attitude.
+        cosine: of the azimuth of the arm's plane.
+        sine: of it.
+        now: gives the attitude that the tool has: near the border of pointing back the way to swing that is nearer to it is
+            taken, or what the choice itself moves would change the choice again.
+
     Returns:
         the attitude, and the angle [rad] by which it was swung.
     """
-    a, b, c, d, e, f, g, h, i = rotation
+    c, f = rotation[2], rotation[5]
     flat = math.sqrt(c * c + f * f)
     if flat <= _YAW_NONE:
         return rotation, 0.0
     # the angle from the approach's azimuth to the wanted one
     swing = math.atan2(c * sine - f * cosine, c * cosine + f * sine)
-    if abs(swing) > _POINTS_BACK:
+    share = 1.0 if flat >= _YAW_FULL else yaw_share(rotation)
+    wide = abs(swing)
+    if now is not None and abs(wide - _POINTS_BACK) < _IN_DOUBT:
+        ahead, back = share * swing, share * (swing - math.copysign(math.pi, swing))
+        forth, here = _swung(rotation, ahead), now()
+        over = _swung(rotation, back)
+        return (forth, ahead) if _trace(forth, here) >= _trace(over, here) else (over, back)
+    if wide > _POINTS_BACK:
         swing -= math.copysign(math.pi, swing)
-    swing *= yaw_share(rotation)
+    swing *= share
+    return _swung(rotation, swing), swing
+
+
+def _swung(rotation: Mat, swing: float) -> Mat:
+    """Return an attitude turned about the vertical by ``swing`` [rad]."""
+    a, b, c, d, e, f, g, h, i = rotation
     co = math.cos(swing)
     si = math.sin(swing)
-    swung = (co * a - si * d, co * b - si * e, co * c - si * f, si * a + co * d, si * b + co * e, si * c + co * f, g, h, i)
-    return swung, swing
+    return (co * a - si * d, co * b - si * e, co * c - si * f, si * a + co * d, si * b + co * e, si * c + co * f, g, h, i)
+
+
+def _trace(one: Mat, other: Mat) -> float:
+    """Return the trace of one·otherᵀ, the greater the less is between them."""
+    return sum([p * q for p, q in zip(one, other)])
 
 
 def rotation_between(wanted: Mat, current: Mat) -> Vec3:

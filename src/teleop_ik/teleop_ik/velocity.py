@@ -15,6 +15,7 @@ from teleop_ik.kinematics import Chain, Joints
 from teleop_ik.solver import Bounds, Solution, SolveStatus, Target, refused, sane, within
 
 RESPONSE = 0.03  # [s], time constant of the approach
+LEAST_STEP = 1e-9  # [s], a shorter one is none: a speed that is divided by it means nothing
 
 
 class Velocity:
@@ -35,7 +36,8 @@ class Velocity:
         if whole.status == SolveStatus.BAD_INPUT or dt == math.inf:
             return whole
         rate = tuple([min(max(v, -most), most) for v, most in zip(rate, bounds.velocity)])
-        share = min(1.0, dt / RESPONSE) if dt > 0.0 else 0.0
+        dt = dt if dt > LEAST_STEP else 0.0
+        share = min(1.0, dt / RESPONSE)
         wanted = tuple([p + share * (g - p) for p, g in zip(previous, whole.joints)])
         allowed = within(bounds, previous)
         allowed = allowed if rate else allowed._replace(acceleration=())
