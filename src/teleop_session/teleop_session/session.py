@@ -96,8 +96,11 @@ class SessionCore:
         """
         machine = self.machine
         if raw.provider != topic_provider:
-            self.ignored["other provider"] += 1
-            return None, NO_ACTIONS
+            if topic_provider != "external":
+                self.ignored["other provider"] += 1
+                return None, NO_ACTIONS
+            # whoever else publishes: a played bag of another provider, remapped to this topic, too
+            raw = raw._replace(provider=topic_provider)
         if raw.convention not in (Convention.OPENXR, Convention.ROS):
             self.ignored["convention"] += 1
             return None, NO_ACTIONS

@@ -81,6 +81,13 @@ def test_frames_of_other_providers_are_ignored_and_counted():
     assert c.ignored["other provider"] == 2
 
 
+def test_frames_of_another_provider_played_on_the_external_topic_are_the_external_ones():
+    c = connected(provider="external")
+    frame, _ = c.on_frame(0.01, 10**9, "external", raw("webxr"))
+    assert frame.provider == "external"
+    assert c.on_frame(0.01, 10**9, "external", raw("webxr", secondary=True))[1] == ("estop",)
+
+
 def test_unknown_convention_is_ignored_and_counted():
     c = connected()
     assert c.on_frame(0.01, 10**9, "debug", raw()._replace(convention=7)) == (None, ())
