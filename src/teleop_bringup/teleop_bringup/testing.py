@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -275,6 +276,15 @@ class Graph:
         sample = self.joints[arm][-1]
         by_name = dict(zip(sample.name, sample.position, strict=True))
         return tuple(by_name[name] for name in self.tools[arm].names)
+
+    def pid_of(self, executable: str) -> int | None:
+        """Return the process of the launch's own child that runs ``executable``, None when there is none."""
+        children = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True).stdout.split()
+        for pid in children:
+            command = subprocess.run(["ps", "-ww", "-o", "args=", "-p", pid], capture_output=True, text=True).stdout
+            if re.search(rf"/{executable}( |$)", command):
+                return int(pid)
+        return None
 
     def stop(self, timeout: float = 10.0) -> int:
         """End the launch as Ctrl-C does and return its exit status."""

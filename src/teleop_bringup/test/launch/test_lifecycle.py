@@ -1,7 +1,6 @@
 """How the launched graph starts, refuses, ends, and survives the death of its processes."""
 
 import os
-import re
 import signal
 import subprocess
 import time
@@ -16,23 +15,13 @@ from teleop_common.enums import Authority
 from teleop_common.testing import free_domain
 
 
-def pid_of(graph, executable):
-    """Return the pid of the launch's own child that runs ``executable``."""
-    children = subprocess.run(["pgrep", "-P", str(graph.process.pid)], capture_output=True, text=True).stdout.split()
-    for pid in children:
-        command = subprocess.run(["ps", "-ww", "-o", "args=", "-p", pid], capture_output=True, text=True).stdout
-        if re.search(rf"/{executable}( |$)", command):
-            return int(pid)
-    return None
-
-
 @pytest.mark.parametrize("executable", ["session", "retargeter", "guard", "sim"])
 def test_killed_process_stops_the_arm_respawns_and_needs_a_new_squeeze(running, executable):
     graph, operator = running
     graph.engage(operator, "right")
     operator.set("right", position=(0.25, 1.23, -0.4))
     time.sleep(0.1)
-    pid = pid_of(graph, executable)
+    pid = graph.pid_of(executable)
     assert pid, f"{executable} runs as a process of the launch"
     os.kill(pid, signal.SIGKILL)
     killed = time.monotonic()
@@ -43,7 +32,7 @@ def test_killed_process_stops_the_arm_respawns_and_needs_a_new_squeeze(running, 
         graph.commands["right"].clear()
         time.sleep(0.3)
         assert len({c.position for c in graph.commands["right"]}) <= 1
-    graph.until(lambda: (new := pid_of(graph, executable)) and new != pid, 4.0, f"{executable} respawned")
+    graph.until(lambda: (new := graph.pid_of(executable)) and new != pid, 4.0, f"{executable} respawned")
     time.sleep(2.5)
     graph.commands["right"].clear()
     graph.until(lambda: len(graph.commands["right"]) > 20, 10.0, "commands after the respawn")
@@ -74,7 +63,7 @@ def test_silence_of_the_provider_holds_and_frees_the_authority(running):
 def test_death_of_a_node_beside_the_path_leaves_driving_alone(running):
     graph, operator = running
     graph.engage(operator, "right")
-    os.kill(pid_of(graph, "robot_state_publisher"), signal.SIGKILL)
+    os.kill(graph.pid_of("robot_state_publisher"), signal.SIGKILL)
     time.sleep(1.0)
     assert graph.is_in("right", Authority.DRIVING)
     graph.release(operator, "right")
