@@ -34,6 +34,8 @@ class ArmConfig(NamedTuple):
         gains: translation gains along forward, left and up.
         dead_zone: of the trigger, at either end.
         stale: age from which feedback is no longer used [s].
+        feedback: ``closed``: solves start from the measured joints and the leash ties targets to them; ``open``: the last
+            command stands for the arm.
     """
 
     name: str
@@ -46,6 +48,7 @@ class ArmConfig(NamedTuple):
     gains: Vec3 = (1.0, 1.0, 1.0)
     dead_zone: float = 0.03
     stale: float = 0.2
+    feedback: str = "closed"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -232,11 +235,12 @@ class Arm:
         n = self.count
         chain = self.solver.chain
         fresh = given.age <= self.config.stale
+        closed = fresh and self.config.feedback == "closed"
         mapping = Mapping(self.config.mount, given.yaw, given.scale, self.config.gains)
         asked = tool_target(anchor, hand, mapping)
         # the solver works with joints where the tool really is; the offset leads from there to commands
         previous = tuple([p - o for p, o in zip(state.previous, anchor.offset)])
-        seed = measured[:n] if fresh else previous
+        seed = measured[:n] if closed else previous
         bounds = self.bounds._replace(
             lower=tuple([low - o for low, o in zip(self.bounds.lower, anchor.offset)]),
             upper=tuple([high - o for high, o in zip(self.bounds.upper, anchor.offset)]),
@@ -261,7 +265,7 @@ class Arm:
         joints = tuple([q + o for q, o in zip(step, anchor.offset)])
         reason = [int(Reason.FLOOR) if rest > floor.NOWHERE else int(Reason.NONE)] * n
         leashes = state.leashes
-        if fresh:
+        if closed:
             leashes = leash.shortened(leashes, state.previous, measured, self.config.leash)
             # drawn towards the arm no faster than joints may move, so that a wrong measurement is no jump
             short = leash.clamped(joints, measured, leashes)

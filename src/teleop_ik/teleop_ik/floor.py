@@ -18,7 +18,7 @@ PASSES = 12  # raising the target re-pitches the forearm, which takes back a lit
 NOWHERE = -1e3  # [m], as a height to rest at: nowhere (JSON has no infinity)
 BRAKING = 2.0  # [m/s²], with which a descent towards the floor is slowed; every joint that carries the hand can do more
 SLACK = 2e-3  # [m], how far below it the straight way of a stop may lead: an arm that slides fast would else be held up
-LOOK = 0.06  # [m] above the floor, from where on it is looked at: 0.5 m/s stop within that
+LOOK = 0.1  # [m] above the floor, from where on it is looked at: 0.63 m/s stop within that, faster than joints move a hand
 _CLOSE = 1e-5  # [m], less than this is not raised
 _MOST = 0.05  # [m] above the tool, beyond which a higher target does not raise it faster
 _HELD = 5  # of the passes, the last so many keep the attitude
@@ -97,7 +97,7 @@ def approached(floor: Floor, chain: Chain, joints: Joints, dt: float) -> float:
         dt: length of the step [s].
     """
     above = clear(floor._replace(height=floor.height + LOOK), chain, joints) - floor.height
-    if above >= LOOK or above <= 0.0:
+    if above >= LOOK - _CLOSE or above <= 0.0:
         return floor.height
     # the step itself counts: a descent of v·dt and braking after it
     by = BRAKING * dt

@@ -53,7 +53,8 @@ def step(previous: Joints, rate: Joints, wanted: Joints, ahead: Joints, bounds: 
     gains = [a * dt for a in bounds.acceleration] or [math.inf] * len(previous)
     way = [w - p for w, p in zip(wanted, previous)]
     share = 1.0
-    for d, p, end, v, top, gain in zip(way, previous, ahead, rate, bounds.velocity, gains):
+    ends = [min(max(end, low), high) for end, low, high in zip(ahead, bounds.lower, bounds.upper)]
+    for d, p, end, v, top, gain in zip(way, previous, ends, rate, bounds.velocity, gains):
         far = abs(d)
         if far == 0.0:
             continue

@@ -23,6 +23,11 @@ class RetargeterParams:
         choices=SOLVERS,
     )
     pose: str = param("grip", "pose of the controller that drives the tool", choices=("grip", "aim"))
+    feedback: str = param(
+        "closed",
+        "closed: solves start from the measured joints and a leash ties targets to them; open: the last command stands for the arm",
+        choices=("closed", "open"),
+    )
     leash: str = param("simulation", "which leash of the limits file holds", choices=("simulation", "hardware"))
     gains: tuple[float, ...] = param(
         (1.0, 1.0, 1.0), "translation gains along the operator's forward, left and up", minimum=0.0, maximum=10.0

@@ -93,6 +93,7 @@ def from_parameters(parameters: Mapping[str, Any], limits: RobotLimits, cell: Ce
         pose=parameters["pose"],
         gains=gains,
         dead_zone=parameters["trigger_dead_zone"],
+        feedback=parameters.get("feedback", "closed"),  # a recording of before the parameter
     )
 
 
@@ -107,6 +108,7 @@ def make_arms(
     pose: str = "grip",
     gains: Vec3 = (1.0, 1.0, 1.0),
     dead_zone: float = 0.03,
+    feedback: str = "closed",
 ) -> tuple[Arm, ...]:
     """Return the arms.
 
@@ -119,5 +121,8 @@ def make_arms(
     made = make_solver(solver, chain, limits.source)
     length = limits.leash_hardware if leash == "hardware" else limits.leash_simulation
     body = hand.load(limits)
-    configs = [ArmConfig(arm, limits, cell.mount(arm), cell.bench_height, length, body, pose, gains, dead_zone) for arm in arms]
+    configs = [
+        ArmConfig(arm, limits, cell.mount(arm), cell.bench_height, length, body, pose, gains, dead_zone, feedback=feedback)
+        for arm in arms
+    ]
     return tuple(Arm(config, made) for config in configs)

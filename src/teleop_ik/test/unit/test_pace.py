@@ -22,8 +22,7 @@ def drive(goals, joints=(0.0, 0.0), dt=DT):
     """Step towards each goal in turn; return joints and speeds."""
     path, rate = [(joints, (0.0, 0.0))], (0.0, 0.0)
     for goal in goals:
-        goal = inside(goal)
-        joints, rate = pace.step(joints, rate, goal, goal, BOUNDS, dt)
+        joints, rate = pace.step(joints, rate, inside(goal), goal, BOUNDS, dt)
         path.append((joints, rate))
     return path
 
