@@ -38,7 +38,7 @@ DAMPING = 0.02  # greatest damping of such a direction
 CURVED = 0.1  # least |h| relative to the square root of the scale at which the quadratic is worth solving
 SPATIAL = 6  # joints from which on the whole attitude is asked for, and may be out of reach
 IN_PLACE = 1e-4  # squared distance of an axis from the tool, relative to the farthest's, that counts as through it
-ATTITUDE_DAMPING = 1e-4  # of the attitude task, whose columns are unit vectors before the projection
+ATTITUDE_DAMPING = 1e-4  # least one of the attitude task, whose columns are unit vectors before the projection
 NO_AUTHORITY = 1e-6  # squared size of the projected columns below which rounding is all that they hold
 LARGEST_STEP = 0.10  # [m], a longer way is walked in several frames: the linearisation holds no farther
 SHORT_OF_REACH = 5e-5  # [m], how far before full stretch to stop, so that the arm remembers which way it was bent
@@ -365,11 +365,10 @@ def _attitude(
     xy -= kxx * syx + kxy * syy + kxz * syz
     xz -= kxx * szx + kxy * szy + kxz * szz
     yz -= kyx * szx + kyy * szy + kyz * szz
-    damping = ATTITUDE_DAMPING
-    if len(position) >= SPATIAL:
-        # by what is missing: an attitude out of reach is approached without overshoot, one within reach at full speed at last
-        # [Sugihara, Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method, 2011]
-        damping += linear3.norm(wanted)
+    # by what is missing: an attitude out of reach is approached without overshoot, one within reach at full speed at last. Else
+    # five joints with a straight elbow, which no step of the null space brings nearer, are thrown to and fro across it.
+    # [Sugihara, Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method, 2011]
+    damping = ATTITUDE_DAMPING + linear3.norm(wanted)
     x, y, z = linear3.times(linear3.inverse((xx + damping, xy, xz, yy + damping, yz, zz + damping)), wanted)
     # Bᵀ·(x, y, z)
     u, v, w = kxx * x + kyx * y + kzx * z, kxy * x + kyy * y + kzy * z, kxz * x + kyz * y + kzz * z

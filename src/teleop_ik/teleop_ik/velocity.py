@@ -32,7 +32,8 @@ class Velocity:
         """See ``solver.Solver``. The velocity is that of the step: (joints − previous) / dt, to be handed back as ``rate``."""
         if not sane(rate):
             return refused(previous)
-        whole = self._step.solve(target, seed, previous, bounds, math.inf)
+        # what speed allows in that time, so that position comes first and attitude takes the room left
+        whole = self._step.solve(target, seed, previous, bounds, max(RESPONSE, dt))
         if whole.status == SolveStatus.BAD_INPUT or dt == math.inf:
             return whole
         rate = tuple([min(max(v, -most), most) for v, most in zip(rate, bounds.velocity)])
@@ -41,6 +42,6 @@ class Velocity:
         wanted = tuple([p + share * (g - p) for p, g in zip(previous, whole.joints)])
         allowed = within(bounds, previous)
         allowed = allowed if rate else allowed._replace(acceleration=())
-        joints, _ = pace.step(previous, rate, wanted, whole.joints, allowed, dt)
+        joints, _ = pace.step(previous, rate, wanted, whole.ahead, allowed, dt)
         on_the_way = joints != whole.joints and whole.status == SolveStatus.OK
-        return whole._replace(joints=joints, ahead=whole.joints, status=SolveStatus.LIMITED if on_the_way else whole.status)
+        return whole._replace(joints=joints, status=SolveStatus.LIMITED if on_the_way else whole.status)

@@ -2,9 +2,10 @@ import math
 
 import pytest
 
+from teleop_ik import pace
 from teleop_ik.differential import Differential
 from teleop_ik.kinematics import chain_from_urdf, forward, mat_from_quat, mat_multiply
-from teleop_ik.solver import Bounds, Target, rotation_between
+from teleop_ik.solver import Bounds, Target, rotation_between, within
 
 STEP = 1.0 / 90.0
 
@@ -70,6 +71,26 @@ def test_pushed_past_reach_it_rests_at_the_closest_point_and_comes_back_at_once(
     back = tuple(t + 0.02 * (h - f) / math.dist(far, home.position) for t, h, f in zip(tip, home.position, far))
     returned, _ = follow(solver, so101.bounds, stretched, [Target(back, home.rotation)] * 30)[-1]
     assert math.dist(forward(so101.chain, returned).position, back) < 1e-3
+
+
+def test_an_elbow_made_straight_by_reach_does_not_swing_when_the_hand_comes_back(so101):
+    """The hand points 45° down, as the stretched arm cannot; under acceleration limits what is thrown too far comes back late."""
+    solver, bounds = Differential(so101.chain), so101.bounds
+    home = forward(so101.chain, so101.home[:5])
+    now, rate = so101.home[:5], (0.0,) * 5
+
+    def step(target):
+        nonlocal now, rate
+        solved = solver.solve(target, now, now, bounds, STEP, rate)
+        now, rate = pace.step(now, rate, solved.joints, solved.ahead, within(bounds, now), STEP)
+
+    for _ in range(400):
+        step(Target((0.8, 0.0, 0.1666), home.rotation))
+    x, y, z = forward(so101.chain, now).position
+    for k in range(100):
+        step(Target((x - 0.0005 * (k + 1), y, z), home.rotation))
+        assert abs(forward(so101.chain, now).position[2] - z) < 2e-3
+    assert forward(so101.chain, now).position == pytest.approx((x - 0.05, y, z), abs=5e-4)
 
 
 def test_lag_and_droop_of_the_seed_change_the_command_to_second_order_only(so101, rng):
