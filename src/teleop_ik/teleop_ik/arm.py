@@ -13,7 +13,7 @@ from teleop_description.hand import Hand
 from teleop_ik import floor, gripper, leash, pace
 from teleop_ik.anchor import Anchor, Mapping, moved, tool_target
 from teleop_ik.kinematics import Joints, forward, mat_from_quat
-from teleop_ik.solver import Bounds, Solver, Target, limit_step, sane, within
+from teleop_ik.solver import Bounds, Solution, Solver, Target, limit_step, sane, within
 
 UNREACHABLE = 1e-3  # [m], excess above which the operator is told
 ABSORB = 1e-4  # [m], excess above which it is forgiven
@@ -249,19 +249,25 @@ class Arm:
         # the jaw as the guard sees it, and as it is about to be, so that the arm gives way in time
         level = self.floor._replace(openings=(state.opening, *measured[n:]) if last else (), lead=anchor.offset)
         level = level._replace(height=state.level)
-        target, solved, rest = floor.solve_above(
-            level._replace(height=floor.approached(level, chain, previous, given.dt)),
-            chain,
-            forward(chain, previous),
-            Target(asked.position, mat_from_quat(asked.orientation)),
-            lambda wanted: self.solver.solve(wanted, seed, previous, bounds, given.dt, state.rate),
-            state.rest,
-        )
+        here = forward(chain, previous)
         inside = within(bounds, previous)
-        stride = pace.step(previous, state.rate, solved.joints, solved.ahead, inside, given.dt)
-        step, rate = pace.clear(
-            stride, previous, state.rate, inside, given.dt, lambda q: floor.clear(level, chain, q), level.height - floor.SLACK
-        )
+        target = Target(asked.position, mat_from_quat(asked.orientation))
+        above = floor.room(level, chain, previous, here)
+        high = above >= floor.LOOK and given.dt <= floor.QUICK
+
+        def solve(wanted: Target) -> Solution:
+            return self.solver.solve(wanted, seed, previous, bounds, given.dt, state.rate)
+
+        if high:
+            target = floor.raised_to(level, target)
+            solved, rest = solve(target), floor.NOWHERE
+        else:
+            now = floor.approached(level, above, given.dt)
+            target, solved, rest = floor.solve_above(now, chain, here, target, solve, state.rest)
+        step, rate = stride = pace.step(previous, state.rate, solved.joints, solved.ahead, inside, given.dt)
+        if not high:
+            least = level.height - floor.SLACK
+            step, rate = pace.clear(stride, previous, state.rate, inside, given.dt, lambda q: floor.clear(level, chain, q), least)
         joints = tuple([q + o for q, o in zip(step, anchor.offset)])
         reason = [int(Reason.FLOOR) if rest > floor.NOWHERE else int(Reason.NONE)] * n
         leashes = state.leashes

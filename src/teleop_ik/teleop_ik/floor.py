@@ -18,9 +18,12 @@ PASSES = 12  # raising the target re-pitches the forearm, which takes back a lit
 NOWHERE = -1e3  # [m], as a height to rest at: nowhere (JSON has no infinity)
 BRAKING = 2.0  # [m/s²], with which a descent towards the floor is slowed; every joint that carries the hand can do more
 SLACK = 2e-3  # [m], how far below it the straight way of a stop may lead: an arm that slides fast would else be held up
+QUICK = 0.03  # [s], longest step in which a hand ``LOOK`` above cannot come to where it could no longer stop
 LOOK = 0.1  # [m] above the floor, from where on it is looked at: 0.63 m/s stop within that, faster than joints move a hand
 _CLOSE = 1e-5  # [m], less than this is not raised
 _MOST = 0.05  # [m] above the tool, beyond which a higher target does not raise it faster
+_LOWERING = 2  # passes that may lower a target which is above the floor already; the next frame goes on
+_LEAST_SLOPE = 0.25  # a step that speed cuts is raised more gently, or all speed would go into rising
 _HELD = 5  # of the passes, the last so many keep the attitude
 _SINK = 2e-3  # [m], most by which one pass lowers a target again
 _ON = 1e-4  # [m], this near the floor the hand is on it
@@ -79,29 +82,39 @@ def lowest(floor: Floor, posture: Posture) -> float:
     return least
 
 
-def clear(floor: Floor, chain: Chain, joints: Joints) -> float:
-    """Return ``lowest`` at ``joints``, and with the commands' lead on them where that is lower."""
-    least = lowest(floor, forward(chain, joints))
+def clear(floor: Floor, chain: Chain, joints: Joints, here: Posture | None = None) -> float:
+    """Return ``lowest`` at ``joints``, whose posture is ``here`` if known, and with the commands' lead where that is lower."""
+    least = lowest(floor, here or forward(chain, joints))
     if any(floor.lead):
         least = min(least, lowest(floor, forward(chain, tuple([q + by for q, by in zip(joints, floor.lead)]))))
     return least
 
 
-def approached(floor: Floor, chain: Chain, joints: Joints, dt: float) -> float:
-    """Return the level [m] that the next step must stay above: the floor, or higher while a fast descent would not stop on it.
+def room(floor: Floor, chain: Chain, joints: Joints, here: Posture) -> float:
+    """Return the height of the hand above the floor [m], no more than ``LOOK``."""
+    return min(LOOK, clear(floor._replace(height=floor.height + LOOK), chain, joints, here) - floor.height + _CLOSE)
+
+
+def approached(floor: Floor, above: float, dt: float) -> Floor:
+    """Return the level that the next step must stay above: the floor, or higher while a fast descent would not stop on it.
 
     Args:
         floor: the level.
-        chain: the arm.
-        joints: where it is [rad].
+        above: height of the hand above it [m].
         dt: length of the step [s].
     """
-    above = clear(floor._replace(height=floor.height + LOOK), chain, joints) - floor.height
-    if above >= LOOK - _CLOSE or above <= 0.0:
-        return floor.height
+    if above >= LOOK or above <= 0.0:
+        return floor
     # the step itself counts: a descent of v·dt and braking after it
     by = BRAKING * dt
-    return floor.height + above - min(above, dt * (math.sqrt(0.25 * by * by + 2.0 * BRAKING * above) - 0.5 * by))
+    return floor._replace(
+        height=floor.height + above - min(above, dt * (math.sqrt(0.25 * by * by + 2.0 * BRAKING * above) - 0.5 * by))
+    )
+
+
+def raised_to(floor: Floor, target: Target) -> Target:
+    """Return ``target``, not below the floor itself: what suffices far above it."""
+    return _raised(floor, target, floor.height - height(floor, target.position))
 
 
 def solve_above(
@@ -127,16 +140,21 @@ def solve_above(
     most = max(least, height(floor, here.position)) + _MOST
     raised = min(max(least, rest), most)
     seen = floor._replace(height=floor.height + _SINK)  # from exactly on the floor it is not to be seen that the hand could sink
+    slope, last = 1.0, None  # of the hand's height over the target's; small while the step is cut by speed
     for left in range(PASSES, 0, -1):
         if left == _HELD:
+            slope, last = 1.0, None
             target = target._replace(rotation=here.rotation)
             raised = min(max(least, height(floor, here.position)), most)
         used = _raised(floor, target, raised - asked)
         solution = solve(used)
         short = floor.height - clear(seen, chain, solution.joints)
-        if abs(short) <= _ON or (short < 0.0 and raised <= least):
+        if abs(short) <= _ON or (short < 0.0 and (raised <= least or left <= PASSES - _LOWERING)):
             break
-        raised = min(max(least, raised + short), most)
+        if last is not None and raised != last[0]:
+            slope = min(1.0, max(_LEAST_SLOPE, (last[1] - short) / (raised - last[0])))
+        last = (raised, short)
+        raised = min(max(least, raised + short / slope), most)
     return used, solution, raised if raised > asked + _CLOSE else NOWHERE
 
 
