@@ -20,7 +20,7 @@ from teleop_common import limits
 from teleop_description.assets import urdf_path
 from teleop_ik.kinematics import Chain, Joints
 from teleop_ik.setup_arms import make_solver, read_chain
-from teleop_ik.solver import Target
+from teleop_ik.solver import SOLVERS, Target
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVOS: dict[str, Servo] = {"": IDEAL, "+lag": LAGGING}
@@ -30,8 +30,6 @@ class Setting:
     """What all parts share: the arm, its start, the solvers and their peers."""
 
     def __init__(self) -> None:
-        from teleop_ik.params import SOLVERS
-
         self.robot = limits.load(ROOT / "config/limits/so101.yaml")
         self.chain: Chain = read_chain(urdf_path(self.robot.urdf), self.robot)
         self.home: Joints = tuple(joint.home for joint in self.robot.joints)

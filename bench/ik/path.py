@@ -21,7 +21,7 @@ ROUNDS = 3
 
 def reachable_path() -> list[Joints]:
     """Return the joints along the path [rad]: up to 1 rad/s, well inside the limits, elevation always below 60°."""
-    path = []
+    path: list[Joints] = []
     for k in range(FRAMES):
         t = k / HZ
         lift, elbow = -0.5 + 0.45 * math.sin(0.9 * t), 0.7 + 0.4 * math.sin(1.1 * t + 0.5)

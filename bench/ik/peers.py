@@ -68,7 +68,7 @@ def mink(chain: Chain, robot: RobotLimits, start: Joints, limited: bool) -> Answ
     configuration = peer.Configuration(model)
     configuration.update(np.array([*start, 0.0]))
     task = peer.FrameTask("gripperframe", "site", position_cost=1.0, orientation_cost=ORIENTATION_COST, lm_damping=1e-6)
-    limits = [peer.ConfigurationLimit(model)]
+    limits: list[Any] = [peer.ConfigurationLimit(model)]
     if limited:
         limits.append(peer.VelocityLimit(model, {j.name: j.velocity for j in robot.joints}))
     here = forward(chain, start)

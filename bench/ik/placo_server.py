@@ -58,13 +58,14 @@ class Arm:
 
 def main() -> None:
     """Answer requests until there are no more: ``start`` makes an arm, ``target`` asks it."""
-    arm = None
+    arm: Arm | None = None
     for line in sys.stdin:
         job = json.loads(line)
         try:
+            answer: dict[str, Any] = {}
             if "start" in job:
-                arm, answer = Arm(job), {}
-            else:
+                arm = Arm(job)
+            elif arm is not None:
                 answer = arm.step(job)
         except Exception as error:  # noqa: BLE001 - whatever a peer raises is counted
             answer = {"error": str(error) or type(error).__name__}

@@ -162,8 +162,8 @@ def hard_streams(chain: Chain, start: Joints) -> tuple[Stream, ...]:
 
     hand = _Hand(chain, start)
     flipped = spatial.quat_multiply(attitude, (0.0, 0.0, 1.0, 0.0))
-    for pose in (flipped, attitude) * 3 + (flipped,):
-        hand.jump((px, py, pz), pose)
+    for turned in (flipped, attitude) * 3 + (flipped,):
+        hand.jump((px, py, pz), turned)
         hand.rest(0.5)
     hand.jump((px, py, pz), attitude)
     hand.hold(3.0)
