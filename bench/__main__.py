@@ -30,9 +30,9 @@ def show(figures: Any, indent: str = "") -> None:
             print(f"{indent}{name}")
             show(value, indent + "  ")
         elif isinstance(value, dict):
-            print(f"{indent}{name:<28}" + "  ".join(f"{key} {_short(item)}" for key, item in value.items()))
+            print(f"{indent}{name:<30}" + "  ".join(f"{key} {_short(item)}" for key, item in value.items()))
         else:
-            print(f"{indent}{name:<28}{_short(value)}")
+            print(f"{indent}{name:<30}{_short(value)}")
 
 
 def _short(value: Any) -> str:

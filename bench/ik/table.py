@@ -10,6 +10,13 @@ from typing import Any
 PER_STREAM = ("ours/analytic", "ours/differential", "pink", "mink", "placo")
 
 
+def short(value: float) -> str:
+    """Return a figure as people read it."""
+    if value < 0.001:
+        return "0" if value == 0.0 else "< 0.001"
+    return f"{value:.0f}" if value >= 10.0 else f"{value:.2g}"
+
+
 def overall(hard: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
     """Return one row per participant, the worst of all streams."""
     rows = [
@@ -21,10 +28,10 @@ def overall(hard: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
         returns = [run["return_s"] for run in runs if run["return_s"] is not None]
         back = f"{len(returns)} of {len(runs)}" + (f", at most {max(returns):.2f} s" if returns else "")
         rows.append(
-            f"| {who} | {max(run['worst_speed_rad_s'] for run in runs):.3g}"
-            f" | {max(run['worst_acceleration_rad_s2'] for run in runs):.4g}"
+            f"| {who} | {max(run['worst_speed_rad_s'] for run in runs):.1f}"
+            f" | {max(run['worst_acceleration_rad_s2'] for run in runs):.0f}"
             f" | {sum(run['frozen_steps'] for run in runs)} | {sum(run['raised'] for run in runs)}"
-            f" | {max(run['residual_mm'] for run in runs):.2g} | {back} |"
+            f" | {short(max(run['residual_mm'] for run in runs))} | {back} |"
         )
     return rows
 
@@ -36,7 +43,7 @@ def streams(hard: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
         cells = []
         for who in PER_STREAM:
             back = runs[who]["return_s"]
-            cells.append(f"{runs[who]['residual_mm']:.2g} mm, " + ("never" if back is None else f"{back:.2f} s"))
+            cells.append(f"{short(runs[who]['residual_mm'])} mm, " + ("never" if back is None else f"{back:.2f} s"))
         rows.append(f"| {name} | " + " | ".join(cells) + " |")
     return rows
 
@@ -46,7 +53,7 @@ def engaged(reengage: dict[str, dict[str, Any]]) -> list[str]:
     rows = ["| who | change |", "|---|---|"]
     for who, figures in reengage.items():
         change = figures["change_deg"]
-        rows.append(f"| {who} | " + ("raises" if change is None else f"{change:.2g}°") + " |")
+        rows.append(f"| {who} | " + ("raises" if change is None else f"{short(change)}°") + " |")
     return rows
 
 
