@@ -248,7 +248,7 @@ class Lockstep:
         frame, _ = cores.session.on_frame(self._mono(), at.ros, _PROVIDER, raw)
         if frame is None:
             return
-        feedback = {arm: Feedback(state, 1e-9 * (at.ros - state.header.stamp)) for arm, state in self._feedback.items()}
+        feedback = {arm: self._aged(state, 1e-9 * (at.ros - state.header.stamp)) for arm, state in self._feedback.items()}
         session = cores.session.session_state(at.ros)
         # the retargeter knows the authority of before this frame: what the guard makes of it comes a message later
         targets = cores.retargeter.step(at.mono, at.ros, frame, self._authority, session, feedback)
@@ -256,6 +256,12 @@ class Lockstep:
         if targets is not None:
             self.log.targets.append(targets)
             self._send(cores.guard.on_targets(at, targets))
+
+    def _aged(self, state: JointState, age: float) -> Feedback:
+        """Return a joint state of ``age`` [s] as the retargeter is to see it."""
+        if self.options.extrapolate:
+            state = state._replace(position=tuple([q + v * age for q, v in zip(state.position, state.velocity, strict=True)]))
+        return Feedback(state, age)
 
     def _send(self, out: Outputs) -> None:
         at, simulation = self._at(), self.cores.simulation

@@ -50,6 +50,9 @@ class Options:
         cubes_seed: places of the cubes.
         collision: whether the guard's collision filter is on.
         leash: ``simulation`` or ``hardware``.
+        feedback: ``closed`` or ``open`` loop, as the parameter of the retargeter.
+        extrapolate: carry joint states on by their age with the measured velocity before the retargeter sees them, which the live
+            graph does not (docs/retargeting.md says why).
         countdown: from squeeze to driving [s].
         scale: translation scale of the hands.
         gains: translation gains along the operator's forward, left and up.
@@ -70,6 +73,8 @@ class Options:
     cubes_seed: int = 0
     collision: bool = True
     leash: str = "simulation"
+    feedback: str = "closed"
+    extrapolate: bool = False
     countdown: float = 1.0
     scale: float = 1.0
     gains: Vec3 = (1.0, 1.0, 1.0)
@@ -105,6 +110,7 @@ def make_cores(robot: RobotLimits, cell: Cell, options: Options, solver: Solver 
         solver=options.solver,
         leash=options.leash,
         gains=options.gains,
+        feedback=options.feedback,
     )
     if solver is not None:
         arms = tuple(Arm(arm.config, solver) for arm in arms)
