@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from teleop_common.enums import Authority, PoseFlags, Reason, TargetStatus
-from teleop_common.limits import RobotLimits
+from teleop_common.limits import JointLimits, RobotLimits
 from teleop_common.records import ArmAuthority, Controller, JointState, JointTarget, Pose, Vec3
 from teleop_common.spatial import compose, quat_conjugate, quat_normalized, quat_rotate
 from teleop_description.hand import Hand
@@ -17,6 +17,7 @@ from teleop_ik.solver import Bounds, Solution, Solver, Target, limit_step, sane,
 
 UNREACHABLE = 1e-3  # [m], excess above which the operator is told
 ABSORB = 1e-4  # [m], excess above which it is forgiven
+SHARE = 0.95  # of speed and acceleration; with the rest the guard makes up for frames that come unevenly
 ENGAGED = (Authority.COUNTDOWN, Authority.DRIVING, Authority.GRACE)
 
 
@@ -33,6 +34,7 @@ class ArmConfig(NamedTuple):
         pose: ``grip`` or ``aim``: which pose of the controller drives.
         gains: translation gains along forward, left and up.
         dead_zone: of the trigger, at either end.
+        trigger_gain: of what lies between.
         stale: age from which feedback is no longer used [s].
         feedback: ``closed``: solves start from the measured joints and the leash ties targets to them; ``open``: the last
             command stands for the arm.
@@ -47,6 +49,7 @@ class ArmConfig(NamedTuple):
     pose: str = "grip"
     gains: Vec3 = (1.0, 1.0, 1.0)
     dead_zone: float = 0.03
+    trigger_gain: float = 1.0
     stale: float = 0.2
     feedback: str = "closed"
 
@@ -63,14 +66,17 @@ class ArmConfig(NamedTuple):
 
     @property
     def bounds(self) -> Bounds:
-        """Limits of the arm joints."""
-        joints = self.limits.joints
-        return Bounds(
-            tuple(j.lower for j in joints),
-            tuple(j.upper for j in joints),
-            tuple(j.velocity for j in joints),
-            tuple(j.acceleration for j in joints),
-        )
+        """Limits of the arm joints, less what the guard keeps in hand."""
+        return _bounds(self.limits.joints)
+
+
+def _bounds(joints: tuple[JointLimits, ...]) -> Bounds:
+    return Bounds(
+        tuple(j.lower for j in joints),
+        tuple(j.upper for j in joints),
+        tuple(SHARE * j.velocity for j in joints),
+        tuple(SHARE * j.acceleration for j in joints),
+    )
 
 
 class ArmState(NamedTuple):
@@ -84,10 +90,11 @@ class ArmState(NamedTuple):
         leashes: leash of each arm joint [rad].
         level: floor in force [m].
         rest: height that the floor raised the last target to [m], far below when it did not.
-        grip: last gripper target [rad].
+        grip: where the gripper is to go [rad].
         trigger: gripper position that the trigger asked for one frame earlier [rad].
         taken: whether the trigger has the gripper.
-        opening: where the gripper is on its way to its target, at its greatest speed [rad].
+        opening: where the gripper is on its way there, within its speed and acceleration [rad].
+        opens: how fast [rad/s].
     """
 
     anchor: Anchor | None = None
@@ -101,6 +108,7 @@ class ArmState(NamedTuple):
     trigger: float = 0.0
     taken: bool = False
     opening: float = 0.0
+    opens: float = 0.0
 
 
 class ArmInput(NamedTuple):
@@ -172,6 +180,7 @@ class Arm:
         self.names = config.names
         self.count = len(config.limits.joints)
         self.bounds = config.bounds
+        self.fingers = _bounds((config.limits.gripper.limits,)) if config.limits.gripper else Bounds((), (), ())
         self.floor = config.floor
 
     def step(self, state: ArmState, given: ArmInput) -> tuple[ArmState, JointTarget | None]:
@@ -300,14 +309,18 @@ class Arm:
         if not fresh:
             status = TargetStatus.STALE_FEEDBACK
         if last:
-            joints = (*joints, state.grip)
+            joints = (*joints, state.opening)
         pose = Pose(target.position, asked.orientation)
         done = self._target(given, joints, (*reason, *last), pose, excess, solved.residual_rotation, seed, status)
         return state, done
 
     def _asked(self, given: ArmInput) -> float:
         fingers = self.config.limits.gripper
-        return gripper.asked(fingers, given.hand.trigger, self.config.dead_zone) if fingers and given.hand else 0.0
+        return (
+            gripper.asked(fingers, given.hand.trigger, self.config.dead_zone, self.config.trigger_gain)
+            if fingers and given.hand
+            else 0.0
+        )
 
     def _grip(self, state: ArmState, given: ArmInput) -> tuple[ArmState, tuple[int, ...]]:
         """Return the state with the gripper's new target, and its reason, where the robot has a gripper."""
@@ -317,10 +330,10 @@ class Arm:
         asked = self._asked(given)
         taken = state.taken or gripper.takes_over(fingers, state.grip, asked, state.trigger)
         grip = asked if taken else state.grip
-        way = fingers.limits.velocity * max(0.0, given.dt)
-        opening = min(max(grip, state.opening - way), state.opening + way)
+        bounds = within(self.fingers, (state.opening,))
+        (opening,), (opens,) = pace.step((state.opening,), (state.opens,), (grip,), (grip,), bounds, given.dt)
         reason = int(Reason.NONE if taken else Reason.TAKE_OVER)
-        return state._replace(taken=taken, grip=grip, trigger=asked, opening=opening), (reason,)
+        return state._replace(taken=taken, grip=grip, trigger=asked, opening=opening, opens=opens), (reason,)
 
     def _held(self, given: ArmInput, reference: Joints, status: TargetStatus) -> JointTarget:
         none = (int(Reason.NONE),) * len(reference)

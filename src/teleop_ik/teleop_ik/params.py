@@ -32,6 +32,9 @@ class RetargeterParams:
     gains: tuple[float, ...] = param(
         (1.0, 1.0, 1.0), "translation gains along the operator's forward, left and up", minimum=0.0, maximum=10.0
     )
+    trigger_gain: float = param(
+        1.0, "gain of the trigger's travel: with 2 the gripper is closed at half of it", minimum=0.5, maximum=5.0
+    )
     trigger_dead_zone: float = param(
         0.03, "share of the trigger's travel at either end that does nothing", minimum=0.0, maximum=0.4
     )

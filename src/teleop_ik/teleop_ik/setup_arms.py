@@ -93,6 +93,7 @@ def from_parameters(parameters: Mapping[str, Any], limits: RobotLimits, cell: Ce
         pose=parameters["pose"],
         gains=gains,
         dead_zone=parameters["trigger_dead_zone"],
+        trigger_gain=parameters.get("trigger_gain", 1.0),
         feedback=parameters.get("feedback", "closed"),  # a recording of before the parameter
     )
 
@@ -108,6 +109,7 @@ def make_arms(
     pose: str = "grip",
     gains: Vec3 = (1.0, 1.0, 1.0),
     dead_zone: float = 0.03,
+    trigger_gain: float = 1.0,
     feedback: str = "closed",
 ) -> tuple[Arm, ...]:
     """Return the arms.
@@ -122,7 +124,9 @@ def make_arms(
     length = limits.leash_hardware if leash == "hardware" else limits.leash_simulation
     body = hand.load(limits)
     configs = [
-        ArmConfig(arm, limits, cell.mount(arm), cell.bench_height, length, body, pose, gains, dead_zone, feedback=feedback)
+        ArmConfig(
+            arm, limits, cell.mount(arm), cell.bench_height, length, body, pose, gains, dead_zone, trigger_gain, feedback=feedback
+        )
         for arm in arms
     ]
     return tuple(Arm(config, made) for config in configs)

@@ -23,6 +23,7 @@ from teleop_safety.settings import Instant, Settings, ns
 from teleop_safety.state import ArmState, SharedState, Target, dump, parse
 
 _PULSE = 0.25  # s between the pulses of a biting collision filter
+_PATIENCE = 0.0175  # [s] since the last motion commit, after which a tick goes on with a cut motion
 _QUIET = ns(0.5)  # between two events about refused messages of one arm; the counters count every one
 
 
@@ -213,7 +214,11 @@ class Guard:
         moves = {
             arm: Motion(state.target, self._credit(at, state, None))
             for arm, state in self.arms.items()
-            if state.cut and state.target is not None and state.authority == Authority.DRIVING
+            if state.cut
+            and state.target is not None
+            and state.authority == Authority.DRIVING
+            # frames that flow go on with it themselves: a tick between two would leave the second little time to be credited with
+            and at.mono - state.credit_at > ns(_PATIENCE)
         }
         self._commit(at, moves, out)
         return out
