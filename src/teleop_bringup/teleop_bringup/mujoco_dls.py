@@ -1,7 +1,8 @@
 """The baseline of closed-loop control: damped least squares with the simulator's own Jacobian.
 
 That is what an action term of a simulated environment does. Each step goes from the *measured* joints,
-q = q_meas + Jᵀ(JJᵀ + λ²)⁻¹e, with MuJoCo's ``mj_jacSite`` at those joints: no knowledge of limits, speed or reach.
+q = q_meas + Jᵀ(JJᵀ + λ²)⁻¹e, with MuJoCo's ``mj_jacSite`` at those joints: no knowledge of limits or reach;
+a step is only cut to the joints' speed.
 It cannot leave the simulator; it is here to be compared with.
 [Nakamura, Hanafusa 1986; the form and λ = 0.01 of Isaac Lab's differential IK controller]
 """
@@ -14,7 +15,7 @@ import numpy as np
 from teleop_common.limits import RobotLimits
 from teleop_description.arm_spec import ArmOptions, arm_spec
 from teleop_ik.kinematics import Chain, Joints, Mat
-from teleop_ik.solver import Bounds, Solution, Target, rotation_between, without_yaw
+from teleop_ik.solver import Bounds, Solution, Target, limit_step, rotation_between, without_yaw
 
 _DAMPING = 0.01
 
@@ -41,7 +42,7 @@ class MujocoDls:
         self._pan = self._model.body(self._model.jnt_bodyid[self._model.joint(names[0]).id]).id
 
     def solve(self, target: Target, seed: Joints, previous: Joints, bounds: Bounds, dt: float, rate: Joints = ()) -> Solution:
-        """See ``teleop_ik.solver.Solver``; bounds and time are not looked at."""
+        """See ``teleop_ik.solver.Solver``; positional bounds are not looked at."""
         model, data = self._model, self._data
         data.qpos[self._qpos] = seed
         mujoco.mj_kinematics(model, data)
@@ -57,7 +58,8 @@ class MujocoDls:
             [np.asarray(target.position) - data.site_xpos[self._site], rotation_between(kept, _mat(data.site_xmat[self._site]))]
         )
         step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + _DAMPING**2 * np.eye(6), error)
-        return Solution(tuple((np.asarray(seed) + step).tolist()), (0.0, 0.0, 0.0), abs(swing))
+        goal = tuple((np.asarray(seed) + step).tolist())
+        return Solution(limit_step(previous, goal, bounds, dt), (0.0, 0.0, 0.0), abs(swing), ahead=goal)
 
 
 def _mat(values: np.ndarray) -> Mat:
