@@ -368,7 +368,8 @@ def _attitude(
     # by what is missing: an attitude out of reach is approached without overshoot, one within reach at full speed at last. Else
     # five joints with a straight elbow, which no step of the null space brings nearer, are thrown to and fro across it.
     # [Sugihara, Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method, 2011]
-    damping = ATTITUDE_DAMPING + linear3.norm(wanted)
+    # At the edge of reach the self-motion that is left bends with a radius of 2·reach, which a first-order step overshoots.
+    damping = ATTITUDE_DAMPING + linear3.norm(wanted) * (1.0 + 0.5 / reach)
     x, y, z = linear3.times(linear3.inverse((xx + damping, xy, xz, yy + damping, yz, zz + damping)), wanted)
     # Bᵀ·(x, y, z)
     u, v, w = kxx * x + kyx * y + kzx * z, kxy * x + kyy * y + kzy * z, kxz * x + kyz * y + kzz * z

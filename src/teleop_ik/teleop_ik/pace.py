@@ -53,15 +53,15 @@ def step(previous: Joints, rate: Joints, wanted: Joints, ahead: Joints, bounds: 
     gains = [a * dt for a in bounds.acceleration] or [math.inf] * len(previous)
     way = [w - p for w, p in zip(wanted, previous)]
     share = 1.0
-    ends = [min(max(end, low), high) for end, low, high in zip(ahead, bounds.lower, bounds.upper)]
-    for d, p, end, v, top, gain in zip(way, previous, ends, rate, bounds.velocity, gains):
+    for d, p, end, v, top, gain, low, high in zip(way, previous, ahead, rate, bounds.velocity, gains, bounds.lower, bounds.upper):
         far = abs(d)
         if far == 0.0:
             continue
-        along = v if d > 0.0 else -v
+        # along the way: the speed, how far it goes on, and the room to the limit
+        along, on, room = (v, end - p, high - p) if d > 0.0 else (-v, p - end, p - low)
         # growing from the speed in this direction; one that goes the other way does not hold up the rest while it turns
         grown = (along if along > 0.0 else 0.0) + gain
-        most = min(top, grown, braking(max(far, abs(end - p)), gain, dt)) * dt
+        most = min(top, grown, braking(min(max(far, on), room), gain, dt)) * dt
         if share * far > most:
             share = most / far
     moved, speeds = [], []
