@@ -11,7 +11,7 @@ def generate_launch_description():
     names = [name for name in graph.ARGUMENTS if name not in SIMULATION_ONLY]
     return LaunchDescription(
         [
-            *graph.arguments(*names, *graph.CONTROLLER_ARGUMENTS),
+            *graph.arguments(*names, *graph.CONTROLLER_ARGUMENTS, solver="differential"),
             *graph.surroundings(),
             *graph.ros2_control_nodes(),
             *graph.control_nodes(leash="hardware"),

@@ -53,7 +53,7 @@ ARGUMENTS = {
     "record": ("false", "record episodes", ["true", "false"]),
     "autostart": ("true", "connect and start the session once the provider is there", ["true", "false"]),
     "stance": ("behind", "how the operator stands to the arms", ["behind", "facing", "camera"]),
-    "solver": ("differential", "inverse kinematics", list(SOLVERS)),
+    "solver": ("analytic", "inverse kinematics; analytic is for the SO-101 alone, differential for any arm", list(SOLVERS)),
     "limits_file": (PathJoinSubstitution([_CONFIG, "limits", "so101.yaml"]), "limits file of the robot", None),
     "cell_file": (PathJoinSubstitution([_CONFIG, "cell.yaml"]), "cell file: mounts, bench, obstacles", None),
     "bindings_file": (PathJoinSubstitution([_CONFIG, "bindings.yaml"]), "button bindings", None),
