@@ -2,10 +2,11 @@
 
 Distances are those of the links' capsules, which contain the links; where these are not enough, those of their convex hulls.
 
-The rule (design 4), for every pair, on the commit and on samples of the way from measured to committed:
-distance ≥ min(margin, distance at the start) − 1e-6; otherwise the largest scale of the step for which it holds, all arms
-together. On the way from the measurement the start is the nearer of measurement and last commit, so that a step which
-improves on the last commit passes. The gripper never takes part: every configuration is judged at its measured opening.
+The rule (design 4), for every pair, on the commit, along the step to it and along the way from measured to committed:
+distance ≥ min(margin, distance at the start) − 1e-6, between the looks ``SAG`` less at most (``sweep``); otherwise the largest
+scale of the step for which it holds. A pair of one arm, or of an arm and a box, scales that arm alone, a pair of two arms all.
+On the way from the measurement the start is the nearer of measurement and last commit, so that a step which improves on the
+last commit passes. The gripper never takes part: every configuration is judged at its measured opening.
 
 Before it, each arm by itself, the floor: no part of a moving link below the bench, by the exact hull.
 """
@@ -15,21 +16,46 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
 from teleop_common.records import ClearancePair
+from teleop_safety import sweep
 from teleop_safety.capsules import Points
 from teleop_safety.envelope import Clearance, Pose, Verdict
+from teleop_safety.layer import Layer
 from teleop_safety.space import Space
 from teleop_safety.state import Joints
+from teleop_safety.sweep import Sample
 
 TOLERANCE = 1e-6  # [m]
 _HALVINGS = 10
-_SPACING = 0.01  # of samples between measured and committed, as motion of the fastest point [m]
-_SAMPLES = 8
+_TRIES = 7  # of a scale
+_CLOSE = 0.97  # of a guessed scale is tried: a guess is linear, distances are not quite
+_LEAST = 1e-3  # scale below which a step is a hold
+_BLOCKS = 0.003  # a pair this near to its bound, where a reduced step ends, is one that a slide must mind [m]
+_NORMALS = 6  # of those, the nearest so many
 _SHOWN = 0.1  # pairs nearer than this are shown with the hulls' distance [m]
+
+
+class _Risk(NamedTuple):
+    """The pairs of solids that a step concerns, measured where it and the way to it start, by index of the pair.
+
+    Attributes:
+        pairs: their indices.
+        start: at the last commit.
+        now: at the measured joints.
+        commit: what each is held to along the step [m].
+        way: and on the way from the measurement [m].
+    """
+
+    pairs: list[int]
+    start: Sample
+    now: Sample
+    commit: dict[int, float]
+    way: dict[int, float]
 
 
 class CollisionFilter:
@@ -52,10 +78,12 @@ class CollisionFilter:
         """Prepare the data that every evaluation reuses."""
         self.geometry = geometry
         self._arms, self._space, self._margin, self._floor, self._grip = arms, space, margin, floor, grip
-        self._model, self._coarse, self._fine = space.model, space.coarse, space.fine
-        self._data, self._placed, self._hulls = self._model.createData(), self._coarse.createData(), self._fine.createData()
-        # live views: reading these costs a fifth of indexing anew
-        self._results, self._refined = list(self._placed.distanceResults), list(self._hulls.distanceResults)
+        self._model, self._data = space.model, space.model.createData()
+        alike, count = space.alike(), len(space.pairs)
+        self._coarse = Layer(space.model, self._data, space.coarse, space.capsules, alike, count)
+        self._fine = self._coarse
+        if geometry == "hulls":
+            self._fine = Layer(space.model, self._data, space.fine, space.hulls, alike[: space.floor], count)
         self._offset = {arm: i * space.width for i, arm in enumerate(arms)}
         self._bench = space.coarse.geometryObjects[len(space.bodies) - 1].geometry.d
         self._lows = {
@@ -64,6 +92,7 @@ class CollisionFilter:
             ]
             for arm in arms
         }
+        self._concerns = [{space.bodies[i].arm for i in pair} - {""} for pair in space.pairs]
 
     @property
     def pairs(self) -> int:
@@ -79,7 +108,7 @@ class CollisionFilter:
         after = self._vector(goal, start, measured)
         floors: dict[str, float] = {}
         now = self._vector(measured, start, measured)
-        wanted = (self._motion(now, after) + self._margin).tolist()
+        wanted = self._wanted(before, after, now)
         distances = self._distances(after, wanted)
         for arm in goal:
             if any(distances[k] < self._floor for k, _body in self._lows[arm]):
@@ -89,12 +118,11 @@ class CollisionFilter:
                     part = slice(self._offset[arm], self._offset[arm] + self._grip)
                     after[part] = before[part] + share * (after[part] - before[part])
         if floors:
-            wanted = (self._motion(now, after) + self._margin).tolist()
+            wanted = self._wanted(before, after, now)
             distances = self._distances(after, wanted)
         if all(map(operator.ge, distances, wanted)):
-            return Verdict(floors)  # nothing along the whole way can come below the margin
-        scale, pair = self._largest(before, after, now)
-        return Verdict(floors, scale, pair)
+            return Verdict(floors)  # nothing along the step and the whole way can come below the margin
+        return self._reduced(before, after, now, tuple(goal), floors)
 
     def clearance(self, committed: Pose, measured: Pose) -> Clearance:
         """Return the distances at two configurations, see ``Envelope``."""
@@ -109,13 +137,10 @@ class CollisionFilter:
         distances = self._distances(self._vector(committed, measured, measured), shown)[:count]
         pairs = []
         for k in sorted(range(count), key=distances.__getitem__)[:4]:
-            a, b = self._space.pairs[k]
-            exact = self.geometry == "hulls" and distances[k] < _SHOWN
-            result = self._refined[k] if exact else self._results[k]
-            one, two = (tuple(map(float, point)) for point in (result.getNearestPoint1(), result.getNearestPoint2()))
-            names = (self._space.bodies[a].name, self._space.bodies[b].name)
+            layer = self._fine if distances[k] < _SHOWN else self._coarse
+            one, two = (tuple(map(float, point)) for point in layer.points(layer.nearest(k)[1]))
             blocking = distances[k] <= self._margin + TOLERANCE
-            pairs.append(ClearancePair(names, distances[k], (one, two), blocking))  # type: ignore[arg-type]
+            pairs.append(ClearancePair(self._names(k), distances[k], (one, two), blocking))  # type: ignore[arg-type]
         return Clearance(min(distances), actual, tuple(pairs))
 
     def _vector(self, first: Pose, second: Pose, measured: Pose) -> Points:
@@ -132,20 +157,27 @@ class CollisionFilter:
 
         A value of the pair's ``need`` [m] or more may be a lower bound, below it the value is the hulls' own.
         """
-        pin.computeDistances(self._model, self._data, self._coarse, self._placed, q)
-        distances = [result.min_distance for result in self._results]
-        if self.geometry == "hulls":
+        distances = self._coarse.everything(q)
+        if self._fine is not self._coarse:
             near = [k for k, wanted in enumerate(need) if distances[k] < wanted]
             if near:
-                pin.updateGeometryPlacements(self._model, self._data, self._fine, self._hulls)
+                self._fine.follow()
             for k in near:
-                pin.computeDistance(self._fine, self._hulls, k)
-                distances[k] = self._refined[k].min_distance
+                distances[k] = self._fine.nearest(k)[0]
         return distances
+
+    def _wanted(self, before: Points, after: Points, now: Points) -> list[float]:
+        """Return the distance of each pair at ``after`` from which it keeps the margin on the step and the way to it [m]."""
+        motion = np.maximum(self._motion(now, after), self._motion(before, after))
+        return [*(motion + self._margin).tolist()]
+
+    def _names(self, k: int) -> tuple[str, str]:
+        a, b = self._space.pairs[k]
+        return self._space.bodies[a].name, self._space.bodies[b].name
 
     def _motion(self, a: Points, b: Points) -> Points:
         """Return how much nearer each pair can come between two configurations at most [m]."""
-        result: Points = self._space.sway @ np.abs(a - b)
+        result: Points = self._space.reach.sway @ np.abs(a - b)
         return result
 
     def _heights(self, arm: str, q: Points) -> list[float]:
@@ -170,56 +202,89 @@ class CollisionFilter:
 
         return 1.0 if good(1.0) else _bisect(good)
 
-    def _some(self, q: Points, chosen: list[int]) -> list[float]:
-        """Return the distances of the ``chosen`` pairs at ``q`` [m]."""
-        fine = self.geometry == "hulls"
-        geometry, placed, results = (
-            (self._fine, self._hulls, self._refined) if fine else (self._coarse, self._placed, self._results)
-        )
-        pin.updateGeometryPlacements(self._model, self._data, geometry, placed, q)
-        for k in chosen:
-            pin.computeDistance(geometry, placed, k)
-        return [results[k].min_distance for k in chosen]
+    def _reduced(self, before: Points, after: Points, now: Points, moving: tuple[str, ...], floors: dict[str, float]) -> Verdict:
+        """Return what of the step keeps to the rule, and which way what stops it lies."""
+        risk = self._risk(before, after, now)
+        shares: dict[str, float] = {}
+        blocking, q = -1, after.copy()
+        for arm in moving:
+            part = slice(self._offset[arm], self._offset[arm] + self._grip)
+            own = [i for i in risk.pairs if self._concerns[self._fine.pairs[i].group] == {arm}]
+            share, pair = self._largest(risk, own, before, after, part)
+            if share < 1.0:
+                shares[arm], blocking = share, pair
+                q[part] = before[part] + share * (after[part] - before[part])
+        scale, pair = self._largest(risk, risk.pairs, before, q, slice(None))
+        if scale == 1.0 and not shares:
+            return Verdict(floors)
+        blocking = pair if scale < 1.0 else blocking
+        q = before + scale * (q - before)
+        names = self._names(self._fine.pairs[blocking].group)
+        return Verdict(floors, scale, names, shares=shares, blocked=self._blocked(risk, q, moving))
 
-    def _largest(self, before: Points, after: Points, now: Points) -> tuple[float, tuple[str, ...]]:
-        """Return the largest scale of the step for which the rule holds, and the pair that bounds it."""
-        margin = self._margin
-        # how far any scale of the step, and the way to it, lead from its start and from the measurement
-        step, way = self._motion(before, after), np.maximum(self._motion(now, before), self._motion(now, after))
-        need_start, need_now = (step + margin).tolist(), (way + margin).tolist()
-        at_start, at_now = self._distances(before, need_start), self._distances(now, need_now)
-        risk = [k for k, d in enumerate(need_start) if at_start[k] < d or at_now[k] < need_now[k]]
-        on_commit = [min(margin, at_start[k]) - TOLERANCE for k in risk]
-        on_way = [min(bound, at_now[k] - TOLERANCE) for bound, k in zip(on_commit, risk)]
-        blocking = -1
+    def _risk(self, before: Points, after: Points, now: Points) -> _Risk:
+        """Return the pairs that the step, or the way to it, can bring to their bounds."""
+        margin, layer, reach = self._margin, self._fine, self._space.reach
+        step, gap = np.abs(after - before), np.abs(before - now)
+        # how far any part of the step, and the way to it, lead from its start and from the measurement
+        moved, led = reach.sway @ step + margin, reach.sway @ np.maximum(gap, np.abs(after - now)) + margin
+        at_start, at_now = self._distances(before, moved.tolist()), self._distances(now, led.tolist())
+        groups = [k for k in range(self._space.floor) if at_start[k] < moved[k] or at_now[k] < led[k]]
+        members = [i for k in groups for i in layer.group[k]]
+        start, here = sweep.sample(layer, before, members), sweep.sample(layer, now, members)
+        risky = []
+        for i in members:
+            k = layer.pairs[i].group
+            if start.distance[i] < moved[k] or here.distance[i] < led[k]:
+                risky.append(i)
+        commit = {i: min(margin, at_start[layer.pairs[i].group]) - TOLERANCE for i in risky}
+        way = {i: min(commit[i], at_now[layer.pairs[i].group] - TOLERANCE) for i in risky}
+        return _Risk(risky, start, here, commit, way)
 
-        def good(scale: float) -> bool:
-            nonlocal blocking
-            q = before + scale * (after - before)
-            worst = _worst(self._some(q, risk), on_commit)
-            samples = min(_SAMPLES, math.ceil(float(self._motion(now, q)[risk].max(initial=0.0)) / _SPACING))
-            for i in range(1, samples):
-                if worst >= 0:
+    def _largest(self, risk: _Risk, chosen: list[int], before: Points, after: Points, part: slice) -> tuple[float, int]:
+        """Return the largest scale found of the step of the joints in ``part`` that keeps to the rule, and what bounds it."""
+        layer, reach, start = self._fine, self._space.reach, risk.start
+        if not chosen:
+            return 1.0, -1
+        low, high, scale, guessed, blocking = 0.0, 1.0, 1.0, False, -1
+        for _ in range(_TRIES):
+            q = before.copy()
+            q[part] += scale * (after[part] - before[part])
+            end = sweep.sample(layer, q, chosen)
+            stopped = sweep.clear(layer, reach, start, end, chosen, risk.commit)
+            if stopped < 0:
+                stopped = sweep.clear(layer, reach, risk.now, end, chosen, risk.way)
+            if stopped < 0 and scale == 1.0:
+                return 1.0, -1
+            if stopped < 0:
+                low = scale
+                if guessed:
                     break
-                worst = _worst(self._some(now + i / samples * (q - now), risk), on_way)
-            if worst >= 0:
-                blocking = risk[worst]
-            return worst < 0
+            else:
+                high, blocking = scale, stopped
+            # a cut step may not use up the tolerance, else one that is pressed on creeps by it
+            guess = math.inf
+            for i in chosen:
+                if end.distance[i] < risk.commit[i]:
+                    room = max(start.distance[i] - risk.commit[i] - TOLERANCE, 0.0)
+                    guess = min(guess, _CLOSE * scale * room / (start.distance[i] - end.distance[i]))
+            guessed = low < guess < high
+            if guess < _LEAST:
+                break
+            scale = guess if guessed else 0.5 * (low + high)
+        return low, blocking
 
-        if good(1.0):
-            return 1.0, ()
-        scale = _bisect(good)
-        a, b = self._space.pairs[blocking]
-        return scale, (self._space.bodies[a].name, self._space.bodies[b].name)
-
-
-def _worst(distances: list[float], bounds: list[float]) -> int:
-    """Return the pair that is farthest below its bound, -1 when none is."""
-    worst, least = -1, 0.0
-    for k, bound in enumerate(bounds):
-        if distances[k] - bound < least:
-            worst, least = k, distances[k] - bound
-    return worst
+    def _blocked(self, risk: _Risk, q: Points, moving: tuple[str, ...]) -> dict[str, tuple[Joints, ...]]:
+        """Return, by arm, how its joints make the distances grow that stand at their bounds at ``q``."""
+        layer = self._fine
+        end = sweep.sample(layer, q, risk.pairs)
+        room = {i: end.distance[i] - risk.commit[i] for i in risk.pairs}
+        near = sorted((i for i in risk.pairs if room[i] < _BLOCKS), key=room.__getitem__)[:_NORMALS]
+        gradients = [layer.gradient(i, q) for i in near]
+        return {
+            arm: tuple(tuple(map(float, g[self._offset[arm] : self._offset[arm] + self._grip])) for g in gradients)
+            for arm in moving
+        }
 
 
 def _bisect(good: Callable[[float], bool]) -> float:

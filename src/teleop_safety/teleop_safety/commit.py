@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from teleop_common.enums import Counter, Reason
-from teleop_safety import motion
+from teleop_safety import motion, slide
 from teleop_safety.envelope import Envelope, Verdict
 from teleop_safety.motion import MotionLimits
 from teleop_safety.settings import Settings
@@ -71,15 +71,30 @@ def advance(
     start = {arm: state.reference for arm, state in arms.items() if state.reference is not None}
     measured = {arm: state.measured for arm, state in arms.items() if state.measured is not None}
     verdict = envelope.judge(start, {arm: step.position for arm, step in steps.items()}, measured)
+    slid: dict[str, Joints] = {}
+    if settings.slide and verdict.blocked:
+        slides = {
+            arm: slide.Slide(arms[arm], move.target, move.dt, limits, steps[arm].position, verdict.kept(arm))
+            for arm, move in moves.items()
+        }
+        slid = slide.along(slides, verdict.blocked, settings, lambda goal: envelope.judge(start, goal, measured))
     for arm, proposed in steps.items():
-        _take(arms[arm], moves[arm], proposed, verdict.floor.get(arm, 1.0), verdict.scale, limits, now)
+        floor, scale = verdict.floor.get(arm, 1.0), verdict.share(arm)
+        _take(arms[arm], moves[arm], proposed, floor, scale, limits, now, slid.get(arm))
     return verdict
 
 
 def _take(
-    state: ArmState, move: Motion, proposed: motion.Step, floor: float, scale: float, limits: MotionLimits, now: int
+    state: ArmState,
+    move: Motion,
+    proposed: motion.Step,
+    floor: float,
+    scale: float,
+    limits: MotionLimits,
+    now: int,
+    slid: Joints | None = None,
 ) -> None:
-    """Commit the kept share of one arm's proposed step."""
+    """Commit the kept share of one arm's proposed step, or where it slides to instead."""
     before: Joints = state.reference or ()
     kept = floor * scale
     position, reasons = list(proposed.position), list(proposed.reason)
@@ -88,7 +103,7 @@ def _take(
         low, high = motion.allowed(limits, before)
         for i in range(limits.arm):
             step = proposed.position[i] - before[i]
-            position[i] = min(max(before[i] + kept * step, low[i]), high[i])
+            position[i] = min(max(before[i] + kept * step, low[i]), high[i]) if slid is None else slid[i]
             # an arm that is held starts every step from rest, so that acceleration seems to cut more than what holds it
             if step and (kept < _HELD or (1.0 - kept) * abs(step) > proposed.cut[i]):
                 reasons[i] = why
@@ -100,9 +115,10 @@ def _take(
         state.velocity = tuple([(a - b) / move.dt for a, b in zip(after, before)])
         state.filtered = proposed.filtered
     if kept < 1.0:
-        # a hold is immediate: the arm's joints start again from rest at the commit, the gripper goes on
+        # a hold is immediate: the arm's joints start again from rest at the commit, the gripper goes on; a slide is no hold
         n = limits.arm
-        state.velocity = (0.0,) * n + state.velocity[n:]
+        if slid is None:
+            state.velocity = (0.0,) * n + state.velocity[n:]
         state.filtered = after[:n] + state.filtered[n:]
     state.reference = after
     state.cut = proposed.short

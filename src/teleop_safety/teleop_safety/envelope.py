@@ -18,12 +18,29 @@ class Verdict(NamedTuple):
         scale: share of what the floor left that keeps every pair apart, the same for all arms.
         pair: the links that bound ``scale``, empty when nothing did.
         why: for people, when a step cannot be judged at all; else empty.
+        shares: share of each moving arm's own step that keeps it off itself and what stands still, before ``scale``.
+        blocked: by moving arm, how its joints make the distances grow that stop the kept step, along which it may slide.
     """
 
     floor: dict[str, float] = {}
     scale: float = 1.0
     pair: tuple[str, ...] = ()
     why: str = ""
+    shares: dict[str, float] = {}
+    blocked: dict[str, tuple[Joints, ...]] = {}
+
+    @property
+    def least(self) -> float:
+        """Smallest share that any arm keeps of what the floor left."""
+        return self.scale * min(self.shares.values(), default=1.0)
+
+    def share(self, arm: str) -> float:
+        """Return what ``arm`` keeps of what the floor left."""
+        return self.scale * self.shares.get(arm, 1.0)
+
+    def kept(self, arm: str) -> float:
+        """Return what ``arm`` keeps of its step."""
+        return self.floor.get(arm, 1.0) * self.share(arm)
 
 
 class Clearance(NamedTuple):

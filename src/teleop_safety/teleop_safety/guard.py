@@ -309,7 +309,7 @@ class Guard:
         shared.published += 1
         if moves:
             verdict = commit.advance(self.arms, moves, self.envelope, self.limits, self.settings, at.mono)
-            self._bite(at, verdict.scale, verdict.pair, verdict.why, moves, out)
+            self._bite(at, verdict.least, verdict.pair, verdict.why, moves, out)
         elif shared.holding and not any(s.authority == Authority.DRIVING for s in self.arms.values()):
             shared.holding, shared.scale = False, 1.0
         for arm, state in self.arms.items():

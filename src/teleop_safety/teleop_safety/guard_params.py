@@ -22,6 +22,7 @@ class GuardParams:
     collision: bool = param(True, "the collision filter; off is shown everywhere")
     geometry: str = param("hulls", "what the collision filter measures", choices=("hulls", "capsules"))
     margin: float = param(0.015, "clearance that a step may not go below", unit="m", minimum=0.0, maximum=0.2)
+    slide: bool = param(True, "lead what the collision filter cuts off along what blocks it, instead of holding")
     floor: float = param(0.001, "least height of any moving link above the bench", unit="m", minimum=-0.05, maximum=0.2)
     squeeze_close: float = param(0.6, "squeeze above which a grip closes", minimum=0.05, maximum=1.0)
     squeeze_open: float = param(0.4, "squeeze below which a grip opens", minimum=0.0, maximum=0.95)
@@ -57,4 +58,5 @@ class GuardParams:
             low_pass=self.low_pass,
             leash=leash,
             pose=self.pose,
+            slide=self.slide,
         )

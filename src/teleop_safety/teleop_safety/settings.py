@@ -37,6 +37,7 @@ class Settings:
         stall_speed: speed below which a joint stands [rad/s].
         stall_time: how long both must last [s].
         pose: which controller pose must be tracked, ``grip`` or ``aim``.
+        slide: what the collision filter cuts off is led along what blocks it.
     """
 
     squeeze_close: float = 0.6
@@ -53,6 +54,7 @@ class Settings:
     stall_speed: float = 0.05
     stall_time: float = 0.5
     pose: str = "grip"
+    slide: bool = True
 
 
 def ns(seconds: float) -> int:

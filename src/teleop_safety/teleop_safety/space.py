@@ -13,6 +13,8 @@ from teleop_common.records import Pose as RecordPose
 from teleop_description.models import arm_model
 from teleop_description.pinocchio_compat import coal, convex_hull, solid
 from teleop_safety.capsules import Capsule, Points
+from teleop_safety.layer import Pair, Solid
+from teleop_safety.reach import Reach, anchor, reach
 from teleop_safety.shapes import LinkShape
 
 BENCH = "bench"
@@ -44,25 +46,40 @@ class Space(NamedTuple):
         model: joints of every arm, in the order of ``arms`` and of each arm's joints.
         coarse: capsules, boxes and the bench, with the pairs below as its collision pairs, in that order.
         fine: the same with convex hulls for capsules, without the bench and its pairs.
+        capsules: the coarse solids, by geometry index.
+        hulls: the fine ones.
         bodies: by geometry index.
         pairs: links against links and boxes, then links against the bench.
         floor: index of the first pair against the bench.
         width: joints of one arm.
-        sway: see ``_sway``, of the pairs before ``floor``.
+        anchors: of each pair the last joint that moves both alike, 0 for none.
+        reach: how joints move the pairs before ``floor``.
     """
 
     model: pin.Model
     coarse: pin.GeometryModel
     fine: pin.GeometryModel
+    capsules: tuple[Solid, ...]
+    hulls: tuple[Solid, ...]
     bodies: tuple[Body, ...]
     pairs: tuple[tuple[int, int], ...]
     floor: int
     width: int
-    sway: Points
+    anchors: tuple[int, ...]
+    reach: Reach
+
+    def alike(self) -> tuple[Pair, ...]:
+        """Return the pairs of layers that have one solid for each body."""
+        return tuple(Pair(k, a, b, anchor) for k, ((a, b), anchor) in enumerate(zip(self.pairs, self.anchors)))
 
 
 def _se3(pose: RecordPose) -> pin.SE3:
     return pin.XYZQUATToSE3(np.array([*pose.position, *pose.orientation]))
+
+
+def _in(place: pin.SE3, points: Points) -> Points:
+    result: Points = points @ place.rotation.T + place.translation
+    return result
 
 
 def _capsule(capsule: Capsule) -> tuple[coal.Capsule, pin.SE3]:
@@ -77,6 +94,8 @@ def build(arms: tuple[str, ...], limits: RobotLimits, cell: Cell, shapes: tuple[
     """Return the space of ``arms`` on their mounts in ``cell``."""
     one = arm_model(limits)
     model, coarse, fine, bodies = pin.Model(), pin.GeometryModel(), pin.GeometryModel(), []
+    capsules: list[Solid] = []
+    around: list[Solid] = []
     hulls = [convex_hull(shape.hull, faces=True) for shape in shapes]
     for arm in arms:
         first, mount = model.njoints - 1, _se3(cell.mount(arm))
@@ -91,14 +110,20 @@ def build(arms: tuple[str, ...], limits: RobotLimits, cell: Cell, shapes: tuple[
             base = pin.SE3.Identity() if joint else mount
             coarse.addGeometryObject(solid(bodies[-1].name, joint, base * placement, capsule))
             fine.addGeometryObject(solid(bodies[-1].name, joint, base, hull))
+            index, ends = len(capsules), np.array([shape.capsule.start, shape.capsule.end])
+            capsules.append(Solid(index, joint, _in(base, ends), shape.capsule.radius, drawn=True))
+            around.append(Solid(index, joint, _in(base, shape.hull)))
     for box in cell.boxes:
         place = _se3(RecordPose(box.position, (0.0, 0.0, float(np.sin(box.yaw / 2)), float(np.cos(box.yaw / 2)))))
         bodies.append(Body(box.name, "", 0, np.empty((0, 3))))
-        for geometry in (coarse, fine):
+        corners = _in(place, 0.5 * np.array(box.size) * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]))
+        for geometry, solids in ((coarse, capsules), (fine, around)):
             geometry.addGeometryObject(solid(box.name, 0, place, coal.Box(*box.size)))
+            solids.append(Solid(len(solids), 0, corners))
     bodies.append(Body(BENCH, "", 0, np.empty((0, 3))))
     level = coal.Halfspace(np.array([0.0, 0.0, 1.0]), cell.bench_height)
     coarse.addGeometryObject(solid(BENCH, 0, pin.SE3.Identity(), level))
+    capsules.append(Solid(len(capsules), 0, np.zeros((1, 3))))
     joints = one.lowerPositionLimit, one.upperPositionLimit
     low, high = (np.tile(values, len(arms)) for values in joints)
     pairs, floor = _pairs(model, coarse, tuple(bodies))
@@ -109,7 +134,23 @@ def build(arms: tuple[str, ...], limits: RobotLimits, cell: Cell, shapes: tuple[
         coarse.addCollisionPair(pin.CollisionPair(a, b))
         if k < floor:
             fine.addCollisionPair(pin.CollisionPair(a, b))
-    return Space(model, coarse, fine, tuple(bodies), pairs, floor, one.nv, _sway(model, tuple(bodies), pairs[:floor]))
+    sides = [(bodies[a].joint, bodies[b].joint) for a, b in pairs]
+    radii = [0.0] * model.njoints
+    for part in (*capsules, *around):
+        radii[part.joint] = max(radii[part.joint], float(np.linalg.norm(part.corners, axis=1).max()))
+    return Space(
+        model,
+        coarse,
+        fine,
+        tuple(capsules),
+        tuple(around),
+        tuple(bodies),
+        pairs,
+        floor,
+        one.nv,
+        tuple(anchor(model, *pair) for pair in sides),
+        reach(model, sides[:floor], radii),
+    )
 
 
 def _pairs(model: pin.Model, geometry: pin.GeometryModel, bodies: tuple[Body, ...]) -> tuple[tuple[tuple[int, int], ...], int]:
@@ -197,30 +238,3 @@ def _rising(model: pin.Model) -> set[int]:
 def _adjacent(model: pin.Model, one: int, two: int) -> bool:
     """Return whether one joint carries both bodies, or one is the other's parent (0 is the arm's own base)."""
     return one == two or model.parents[one] == two or model.parents[two] == one
-
-
-def _chain(model: pin.Model, joint: int) -> list[int]:
-    """Return a joint and its ancestors, up to the fixed base."""
-    chain = []
-    while joint:
-        chain.append(joint)
-        joint = model.parents[joint]
-    return chain
-
-
-def _sway(model: pin.Model, bodies: tuple[Body, ...], pairs: tuple[tuple[int, int], ...]) -> Points:
-    """Return for each pair and joint how far, at most, a radian of the joint moves the two against each other [m].
-
-    A joint that carries both, or neither, moves them not. Else no point of the body is farther from its axis than the
-    sum of the links between and the farthest corner of the hull.
-    """
-    sway = np.zeros((len(pairs), model.nv))
-    for k, pair in enumerate(pairs):
-        chains = [_chain(model, bodies[body].joint) for body in pair]
-        for body, chain, other in zip(pair, chains, reversed(chains)):
-            reach = float(np.linalg.norm(bodies[body].hull, axis=1).max()) if chain else 0.0
-            for joint in chain:
-                if joint not in other:
-                    sway[k, joint - 1] = reach
-                reach += float(np.linalg.norm(model.jointPlacements[joint].translation))
-    return sway

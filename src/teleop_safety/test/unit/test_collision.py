@@ -116,7 +116,7 @@ def test_pushing_into_the_bench_stops_above_it_for_that_arm_alone():
         verdict = guard.judge(pose, goal, pose)
         share = verdict.floor.get("left", 1.0)
         assert "right" not in verdict.floor
-        step = {arm: blend({arm: pose[arm]}, {arm: goal[arm]}, verdict.floor.get(arm, 1.0) * verdict.scale)[arm] for arm in pose}
+        step = {arm: blend({arm: pose[arm]}, {arm: goal[arm]}, verdict.kept(arm))[arm] for arm in pose}
         pose = step
         if share < 0.01:
             break
@@ -154,7 +154,7 @@ def test_kept_part_of_any_step_lets_no_pair_get_worse_than_allowed(where, step, 
     measured = {arm: tuple(np.array(pose[arm]) + lag[6 * i : 6 * i + 6]) for i, arm in enumerate(pose)}
     gripper = {arm: (*pose[arm][:GRIP], *measured[arm][GRIP:]) for arm in pose}
     verdict = collision().judge(pose, goal, measured)
-    after = {arm: blend({arm: gripper[arm]}, {arm: goal[arm]}, verdict.floor.get(arm, 1.0) * verdict.scale)[arm] for arm in pose}
+    after = {arm: blend({arm: gripper[arm]}, {arm: goal[arm]}, verdict.kept(arm))[arm] for arm in pose}
     before = true_distances(scene(), gripper)
     for old, new in zip(before, true_distances(scene(), after)):
         assert new >= min(MARGIN, old) - TOLERANCE - 1e-5
@@ -175,7 +175,7 @@ def test_no_pair_moves_nearer_than_its_bound_says(where, step):
     delta = np.array(step)
     pose = {arm: tuple(LOW + (HIGH - LOW) * where[6 * i : 6 * i + 6]) for i, arm in enumerate(("left", "right"))}
     after = {arm: tuple(np.array(pose[arm]) + delta[6 * i : 6 * i + 6]) for i, arm in enumerate(pose)}
-    bound = space.sway @ np.abs(delta)
+    bound = space.reach.sway @ np.abs(delta)
     for old, new, most in zip(true_distances(space, pose), true_distances(space, after), bound):
         if old > 0.0 and new > 0.0:
             assert new >= old - most - 1e-4

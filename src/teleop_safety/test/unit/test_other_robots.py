@@ -70,7 +70,7 @@ def walk(name, start, delta, steps):
     for _ in range(steps):
         goal = tuple(q + d for q, d in zip(pose, delta))
         verdict = judge.judge({ARM: pose}, {ARM: goal}, {ARM: pose})
-        share = verdict.floor.get(ARM, 1.0) * verdict.scale
+        share = verdict.kept(ARM)
         pose = tuple(q + share * (g - q) for q, g in zip(pose, goal))
         path.append(pose)
         kept.append(share)

@@ -84,7 +84,7 @@ def test_any_robot_with_primitives_is_kept_from_its_twin_and_from_a_box(tmp_path
     pose = {"a": (0.0,), "b": (0.0,)}
     for _ in range(100):
         goal = {"a": (pose["a"][0] + 0.02,), "b": (pose["b"][0] - 0.02,)}
-        scale = guard.judge(pose, goal, pose).scale
+        scale = guard.judge(pose, goal, pose).least
         pose = {arm: (pose[arm][0] + scale * (goal[arm][0] - pose[arm][0]),) for arm in pose}
     clearance = guard.clearance(pose, pose)
     assert clearance.committed == pytest.approx(0.015, abs=1e-3)
@@ -92,7 +92,7 @@ def test_any_robot_with_primitives_is_kept_from_its_twin_and_from_a_box(tmp_path
     pose = {"a": (-0.9,), "b": (0.9,)}
     for _ in range(100):
         goal = {"a": (pose["a"][0] - 0.02,)}
-        scale = guard.judge(pose, goal, pose).scale
+        scale = guard.judge(pose, goal, pose).least
         pose["a"] = (pose["a"][0] + scale * (goal["a"][0] - pose["a"][0]),)
     assert scale < 0.01
     assert "wall" in guard.clearance(pose, pose).pairs[0].links

@@ -1,0 +1,172 @@
+"""One set of convex solids around the links, measured by coal: distances, separating directions, and how joints change them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from teleop_safety.capsules import Points
+
+_TOUCH = 1e-5  # [m], nearer than which two nearest points give no direction
+
+
+class Solid(NamedTuple):
+    """A convex body: all points within ``radius`` of the hull of its corners.
+
+    Attributes:
+        body: index of what it belongs to.
+        joint: its joint's index in the whole model, 0 for what does not move.
+        corners: in the joint's frame, shape (n, 3) [m].
+        radius: by which it is inflated [m].
+        drawn: coal's shape has the radius in itself (a capsule).
+    """
+
+    body: int
+    joint: int
+    corners: Points
+    radius: float = 0.0
+    drawn: bool = False
+
+
+class Pair(NamedTuple):
+    """Two solids that are kept apart.
+
+    Attributes:
+        group: index of the pair of bodies that it is a part of.
+        one, two: indices of the solids.
+        anchor: the last joint that moves both alike, 0 for none.
+    """
+
+    group: int
+    one: int
+    two: int
+    anchor: int
+
+
+class Places(NamedTuple):
+    """Where joints are: rotation (3, 3) and origin (3,) [m] by joint index."""
+
+    turn: dict[int, Points]
+    origin: dict[int, Points]
+
+
+class Layer:
+    """Solids and their pairs, with the data that every evaluation reuses.
+
+    Args:
+        model: joints of every arm.
+        data: where they are, shared by all layers of a model.
+        geometry: coal's shapes of the solids, in their order, with the pairs as its collision pairs.
+        solids: see there.
+        pairs: ordered by group.
+        count: number of groups.
+    """
+
+    def __init__(
+        self,
+        model: pin.Model,
+        data: pin.Data,
+        geometry: pin.GeometryModel,
+        solids: tuple[Solid, ...],
+        pairs: tuple[Pair, ...],
+        count: int,
+    ) -> None:
+        """Prepare the data."""
+        self.solids, self.pairs, self.geometry = solids, pairs, geometry
+        self._model, self._data, self._placed = model, data, geometry.createData()
+        # live views: reading these costs a fifth of indexing anew
+        self._results = list(self._placed.distanceResults)
+        self._drawn = [sum(0.0 if s.drawn else s.radius for s in (solids[p.one], solids[p.two])) for p in pairs]
+        self.group: list[list[int]] = [[] for _ in range(count)]
+        for index, pair in enumerate(pairs):
+            self.group[pair.group].append(index)
+        supports = [_supports(model, solid.joint) for solid in solids]
+        self._moves = [supports[p.two] - supports[p.one] for p in pairs]
+        self._one, self._two = [supports[p.one] for p in pairs], [supports[p.two] for p in pairs]
+
+    def place(self, q: Points) -> None:
+        """Put every solid where the joints ``q`` have it."""
+        pin.updateGeometryPlacements(self._model, self._data, self.geometry, self._placed, q)
+
+    def follow(self) -> None:
+        """Put every solid where the joints were put last, by whichever layer."""
+        pin.updateGeometryPlacements(self._model, self._data, self.geometry, self._placed)
+
+    def everything(self, q: Points) -> list[float]:
+        """Place and return the distance of every pair [m]."""
+        pin.computeDistances(self._model, self._data, self.geometry, self._placed, q)
+        return [result.min_distance - drawn for result, drawn in zip(self._results, self._drawn)]
+
+    def distance(self, index: int) -> float:
+        """Return the distance of one pair as placed [m]; below zero: how deep they overlap."""
+        pin.computeDistance(self.geometry, self._placed, index)
+        return float(self._results[index].min_distance) - self._drawn[index]
+
+    def nearest(self, group: int) -> tuple[float, int]:
+        """Return the distance of two bodies as placed [m] and the pair of solids that has it."""
+        return min((self.distance(index), index) for index in self.group[group])
+
+    def points(self, index: int) -> tuple[Points, Points]:
+        """Return the nearest points of the pair as last measured, in world [m]."""
+        result = self._results[index]
+        one, two = np.array(result.getNearestPoint1()), np.array(result.getNearestPoint2())
+        lift = self.direction(index) * self._drawn[index]
+        solids = [self.solids[i] for i in (self.pairs[index].one, self.pairs[index].two)]
+        if self._drawn[index]:
+            one, two = one + lift * (solids[0].radius / self._drawn[index]), two - lift * (solids[1].radius / self._drawn[index])
+        return one, two
+
+    def direction(self, index: int) -> Points:
+        """Return the unit vector, in world, along which the second solid of the pair, as last measured, leaves the first."""
+        result = self._results[index]
+        if abs(result.min_distance) > _TOUCH:
+            way = np.subtract(result.getNearestPoint2(), result.getNearestPoint1()) / result.min_distance
+        else:
+            way = np.array(result.normal)
+        length = float(np.linalg.norm(way))
+        unit: Points = way / length if length > 0.0 else way
+        return unit
+
+    def gradient(self, index: int, q: Points) -> Points:
+        """Return how the pair's distance grows with each joint at ``q``, shape (nv,) [m/rad]; measures it anew."""
+        pin.computeJointJacobians(self._model, self._data, q)
+        self.follow()
+        self.distance(index)
+        n, (one, two) = self.direction(index), self.points(index)
+        # a point's speed is v + w x p, with v and w of the joint in world: n·(w x p) = w·(p x n)
+        push = n @ self._data.J[:3]
+        turn = self._data.J[3:]
+        grown: Points = self._two[index] * (push + np.cross(two, n) @ turn) - self._one[index] * (push + np.cross(one, n) @ turn)
+        grown[self._moves[index] == 0.0] = 0.0  # carries both, or neither
+        return grown
+
+    def places(self, chosen: set[int]) -> Places:
+        """Return where joints are, as placed."""
+        at = self._data.oMi
+        return Places({j: at[j].rotation.copy() for j in chosen}, {j: at[j].translation.copy() for j in chosen})
+
+    def joints(self, indices: list[int]) -> set[int]:
+        """Return the joints that ``separation`` of these pairs asks for."""
+        found = {0}
+        for pair in (self.pairs[i] for i in indices):
+            found.update((self.solids[pair.one].joint, self.solids[pair.two].joint, pair.anchor))
+        return found
+
+    def separation(self, index: int, n: Points, at: Places) -> float:
+        """Return how far apart the two are along ``n`` (unit, world): a lower bound of their distance [m]."""
+        pair = self.pairs[index]
+        one, two = self.solids[pair.one], self.solids[pair.two]
+        near = float((two.corners @ (n @ at.turn[two.joint])).min() + n @ at.origin[two.joint])
+        far = float((one.corners @ (n @ at.turn[one.joint])).max() + n @ at.origin[one.joint])
+        return near - far - one.radius - two.radius
+
+
+def _supports(model: pin.Model, joint: int) -> Points:
+    """Return 1 for each degree of freedom that moves the joint, else 0, shape (nv,)."""
+    result = np.zeros(model.nv)
+    while joint:
+        result[joint - 1] = 1.0
+        joint = model.parents[joint]
+    return result
