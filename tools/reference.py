@@ -113,21 +113,29 @@ def _parameter(field: dataclasses.Field[Any]) -> str:
 def authority_page() -> str:
     """Return docs/authority.md: the guard's table of states and events."""
     from teleop_common.enums import Authority
-    from teleop_safety.authority import TABLE, Event
+    from teleop_safety.authority import TABLE, Event, next_engage
 
-    out = [
-        NOTE,
-        "# Authority: who may move an arm\n\nRows are states, columns events; * the grip must open before it engages again; ",
-    ]
+    out = [NOTE, "# Authority: who may move an arm\n\nThe table that the guard runs, drawn; one such state for each arm.\n\n"]
+    out.append("```mermaid\nstateDiagram-v2\n    [*] --> IDLE\n")
+    ways: dict[tuple[str, str], list[str]] = {}
+    for (state, event), move in TABLE.items():
+        # what stops everything would hide the rest: it is in the table below
+        if move.state is not state and event not in (Event.GAP, Event.HALT, Event.BUTTONS_LOST, Event.ESTOP, Event.FAULT):
+            ways.setdefault((state.name, move.state.name), []).append(event.value)
+    out += [f"    {a} --> {b}: {' / '.join(events)}\n" for (a, b), events in ways.items()]
+    out.append('    state "any state" as ANY\n    ANY --> ESTOP: e-stop\n    ANY --> FAULT: fault\n```\n\n')
     out.append(
-        "empty: nothing happens.\n\n| | " + " | ".join(event.value for event in Event) + " |\n|---|" + "---|" * len(Event) + "\n"
+        "Rows are events, columns states, cells the next state; empty: nothing happens; * the grip must open before it "
+        "engages again; + `engage` grows by one, so that anchors and targets of before are void.\n\n"
     )
-    for state in Authority:
+    out.append("| | " + " | ".join(state.name for state in Authority) + " |\n|---|" + "---|" * len(Authority) + "\n")
+    for event in Event:
         cells = []
-        for event in Event:
+        for state in Authority:
             move = TABLE.get((state, event))
-            cells.append("" if move is None else move.state.name + ("*" if move.must_open else ""))
-        out.append(f"| **{state.name}** | " + " | ".join(cells) + " |\n")
+            grows = move is not None and next_engage(0, state, event, move.state) != 0
+            cells.append("" if move is None else move.state.name + "*" * move.must_open + "+" * grows)
+        out.append(f"| **{event.value}** | " + " | ".join(cells) + " |\n")
     return "".join(out)
 
 

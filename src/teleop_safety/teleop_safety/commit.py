@@ -21,10 +21,12 @@ class Motion(NamedTuple):
     Attributes:
         target: where it is asked to go.
         dt: motion time credited [s].
+        limits: tighter ones than the robot's, None for those.
     """
 
     target: Target
     dt: float
+    limits: MotionLimits | None = None
 
 
 def hold(state: ArmState, now: int, stamp: int) -> None:
@@ -34,6 +36,17 @@ def hold(state: ArmState, now: int, stamp: int) -> None:
     state.target, state.cut = None, False
     state.requested, state.dt, state.origin, state.sequence = state.reference or (), 0.0, 0, 0
     state.credit_at, state.credit_stamp = now, stamp
+
+
+def credit(state: ArmState, now: int, longest: int, stamp: int | None = None) -> float:
+    """Return the motion time of a commit [s]: of a frame with ``stamp`` [ns], or of the tick (None).
+
+    Never more than ``longest`` [ns], nor than time passed since the arm's last motion commit or hold, whatever the stamps say.
+    """
+    passed = min(now - state.credit_at, longest)
+    if stamp is not None:
+        passed = min(passed, stamp - state.credit_stamp)
+    return max(passed, 0) * 1e-9
 
 
 def target_speed(before: Target | None, position: Joints, stamp: int) -> Joints:
@@ -52,7 +65,7 @@ def advance(
     Each moved arm's reference and measurement must be known.
     """
     steps: dict[str, motion.Step] = {}
-    for arm, (target, dt) in moves.items():
+    for arm, (target, dt, tighter) in moves.items():
         state = arms[arm]
         assert state.reference is not None
         assert state.measured is not None
@@ -63,7 +76,7 @@ def advance(
             state.filtered,
             state.measured,
             dt,
-            limits,
+            tighter or limits,
             settings.leash,
             settings.low_pass,
             target.speed,
@@ -74,7 +87,7 @@ def advance(
     slid: dict[str, Joints] = {}
     if settings.slide and verdict.blocked:
         slides = {
-            arm: slide.Slide(arms[arm], move.target, move.dt, limits, steps[arm].position, verdict.kept(arm))
+            arm: slide.Slide(arms[arm], move.target, move.dt, move.limits or limits, steps[arm].position, verdict.kept(arm))
             for arm, move in moves.items()
         }
         slid = slide.along(slides, verdict.blocked, settings, lambda goal: envelope.judge(start, goal, measured))
@@ -123,6 +136,6 @@ def _take(
     state.reference = after
     state.cut = proposed.short
     state.requested, state.dt = move.target.position, move.dt
-    state.origin, state.sequence = move.target.stamp, move.target.sequence
+    state.origin, state.sequence = move.target.origin, move.target.sequence
     state.credit_at = now
     state.credit_stamp = move.target.stamp or state.credit_stamp

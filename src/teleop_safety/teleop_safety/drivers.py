@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from teleop_common.enums import Authority
 from teleop_common.records import DriverState, JointState
 from teleop_safety import intake, stall
+from teleop_safety.authority import MOVED
 from teleop_safety.settings import Instant, Settings, ns
 from teleop_safety.state import ArmState, Joints
-
-_MOVED = (Authority.DRIVING, Authority.HOMING, Authority.REPLAY, Authority.EXTERNAL)
 
 
 def seed(state: ArmState, reference: Joints | None) -> None:
@@ -66,7 +64,7 @@ def take_driver(at: Instant, state: ArmState, sample: DriverState, names: tuple[
 
 def stalled(at: Instant, state: ArmState, arm: int, settings: Settings, names: tuple[str, ...]) -> str:
     """Return the joint that has been stalled long enough, empty for none; ``arm`` is the number of arm joints."""
-    if state.authority not in _MOVED or state.reference is None or state.measured is None:
+    if state.authority not in MOVED or state.reference is None or state.measured is None:
         state.stalled_since = ()
         return ""
     found = stall.suspects(

@@ -1,4 +1,7 @@
-"""The guard's core: what comes in changes who may move; only a target of a driving hand, or a cut motion's rest, moves an arm.
+"""The guard's core: what comes in changes who may move, and only whoever has an arm moves it.
+
+A hand that drives moves its arm by the target of a frame, the tick goes on with what limits cut of it; the way home and the
+targets of an owner are followed by the tick.
 
 Every method is a function of (now, input, state): no clock, no I/O. It trusts nobody: what it needs of a frame, a
 feedback or a driver it has seen itself.
@@ -12,22 +15,20 @@ from teleop_common.enums import Authority, Counter
 from teleop_common.limits import RobotLimits
 from teleop_common.records import DriverState, EstopState, GuardState, JointState, JointTargets, SessionState, TeleopFrame
 from teleop_safety import commit, drivers, estop, intake, reports
-from teleop_safety.authority import Event
+from teleop_safety.authority import ACTIVE, Event, owner
 from teleop_safety.commit import Motion
+from teleop_safety.committer import Committer
 from teleop_safety.envelope import Envelope
-from teleop_safety.hands import ACTIVE, Hands
 from teleop_safety.intake import Refused
-from teleop_safety.motion import motion_limits
-from teleop_safety.outputs import Outputs
+from teleop_safety.outputs import Answer, Outputs
+from teleop_safety.owners import Owners
 from teleop_safety.settings import Instant, Settings, ns
-from teleop_safety.state import ArmState, SharedState, Target, dump, parse
+from teleop_safety.state import ArmState, Target, dump, parse
 
-_PULSE = 0.25  # s between the pulses of a biting collision filter
 _PATIENCE = 0.0175  # [s] since the last motion commit, after which a tick goes on with a cut motion
-_QUIET = ns(0.5)  # between two events about refused messages of one arm; the counters count every one
 
 
-class Guard:
+class Guard(Committer):
     """Authority, limits, collision filter and e-stop of all arms.
 
     Args:
@@ -42,13 +43,9 @@ class Guard:
         self, arms: tuple[str, ...], limits: RobotLimits, settings: Settings, envelope: Envelope, engage: dict[str, int]
     ) -> None:
         """Start with every reference unknown and every grip to be opened."""
-        self.settings, self.envelope = settings, envelope
-        self.names = {arm: limits.arm_names(arm) for arm in arms}
-        self.limits = motion_limits(limits)
-        self.shared = SharedState()
-        self.arms = {arm: ArmState(engage=engage[arm]) for arm in arms}
+        super().__init__(arms, limits, settings, envelope, engage)
         self._waiting: tuple[JointTargets, int] | None = None
-        self._hands = Hands(settings)
+        self._owners = Owners(settings, self._hands, self.limits, tuple(j.home for j in limits.all_joints))
 
     # --- state -----------------------------------------------------------------------------------------------------
 
@@ -75,7 +72,7 @@ class Guard:
         shared.epoch, shared.session, shared.session_at = session.epoch, session.state, at.mono
         before, shared.hands = shared.hands, intake.pairing(session, tuple(self.arms))
         if changed or stopped:
-            self._gap(at, out, "session epoch changed" if changed else "session no longer running")
+            self._gap(at, out, "session epoch changed" if changed else "session no longer running", event=Event.HALT)
         for arm, state in self.arms.items():
             if state.authority in ACTIVE and shared.hands.get(arm) != before.get(arm):
                 self._hands.event(at, shared, arm, state, Event.GAP, "paired with another hand", out)
@@ -90,12 +87,12 @@ class Guard:
             return self._refuse(at, out, "", f"frame: {error}", Counter.STALE)
         if frame.connection != shared.connection:
             if shared.connection is not None:
-                self._gap(at, out, "connection changed")
+                self._lose(at, out, "connection changed")
             # its play space, and so the head's heading, is another
             shared.connection, shared.head_at = frame.connection, 0
             self._renumber()
         elif at.mono - shared.frame_at > ns(self.settings.stale):
-            self._gap(at, out, "frames stopped")
+            self._lose(at, out, "frames stopped")
             if frame.sequence <= shared.sequence:
                 # after a silence any number is a new beginning, else one absurd number would shut the guard's eyes for good
                 self._renumber()
@@ -109,6 +106,10 @@ class Guard:
             del shared.stamps[next(iter(shared.stamps))]
         if intake.is_tracked(frame.head):
             shared.head_at = at.mono
+        if frame.left.connected or frame.right.connected:
+            shared.buttons = True
+        elif shared.buttons:
+            self._lose(at, out, "no controller there")
         for arm, state in self.arms.items():
             self._hands.frame(at, shared, arm, state, frame, out)
         moved = self._take_waiting(at, out)
@@ -125,6 +126,24 @@ class Guard:
             self._waiting = (targets, at.mono)
             return out
         self._apply(at, targets, at.mono, out)
+        return out
+
+    def on_external(self, at: Instant, targets: JointTargets) -> Outputs:
+        """Take over the targets of owners other than the operator; the ticks follow them."""
+        out = Outputs()
+        try:
+            intake.check_stamp(targets.header.stamp, at.ros, ns(self.settings.stale))
+            if targets.connection:
+                raise Refused(f"connection: got {targets.connection}, allowed 0: no frame causes an external target")
+        except Refused as error:
+            return self._refuse(at, out, "", f"external targets: {error}", Counter.STALE)
+        for target in targets.arms:
+            if (state := self.arms.get(target.arm)) is None:
+                continue
+            try:
+                self._owners.take(at, state, self.names[target.arm], targets, target, self.shared.frame_stamp)
+            except Refused as error:
+                self._refuse(at, out, target.arm, str(error))
         return out
 
     def on_joint_state(self, at: Instant, arm: str, sample: JointState) -> Outputs:
@@ -154,7 +173,7 @@ class Guard:
             return self._settle(at, self._refuse(at, out, arm, str(error)))
         if change:
             commit.hold(state, at.mono, shared.frame_stamp)
-            self._hands.event(at, shared, arm, state, Event.GAP, change, out)
+            self._hands.event(at, shared, arm, state, Event.HALT, change, out)
             out.event(at, shared.commit, "driver", arm, change)
         if sample.estop and not shared.latched:
             self._latch(at, f"driver of {arm}", out)
@@ -177,6 +196,24 @@ class Guard:
         out = Outputs()
         self._latch(at, source, out)
         return self._settle(at, out)
+
+    def home(self, at: Instant, arms: tuple[str, ...]) -> Answer:
+        """Send ``arms`` home (empty: all), skipping those that somebody drives."""
+        out, unknown = Outputs(), [arm for arm in arms if arm not in self.arms]
+        if unknown:
+            return Answer(out, False, f"arms: got {', '.join(unknown)[:64]!r}, allowed {', '.join(self.arms)}; mend the names")
+        wanted = {arm: state for arm, state in self.arms.items() if not arms or arm in arms}
+        success, message = self._owners.home(at, self.shared, wanted, out)
+        return Answer(self._settle(at, out), success, message)
+
+    def own(self, at: Instant, arm: str, name: str, acquire: bool) -> Answer:
+        """Give ``arm`` to the owner ``name``, or take it back from it."""
+        out, state = Outputs(), self.arms.get(arm)
+        if state is None:
+            return Answer(out, False, f"arm '{arm[:64]}': unknown, allowed {', '.join(self.arms)}; mend the name")
+        ask = self._owners.acquire if acquire else self._owners.release
+        success, message = ask(at, self.shared, arm, state, name, out)
+        return Answer(self._settle(at, out), success, message, owner(Authority(state.authority), state.owner))
 
     def reset(self, at: Instant, timeout: float) -> Outputs:
         """Ask the drivers to reset; the latch opens once their states say so within ``timeout`` [s]."""
@@ -202,7 +239,7 @@ class Guard:
         """Check every age, then repeat the last commit, going on with a motion that its limits cut."""
         out, shared = Outputs(), self.shared
         if shared.connection is not None and at.mono - shared.frame_at > ns(self.settings.stale):
-            self._gap(at, out, "frames stopped", Counter.STALE)
+            self._lose(at, out, "frames stopped", Counter.STALE)
         if self._waiting and at.mono - self._waiting[1] > ns(self.settings.stale):
             self._waiting = None
         if shared.resetting and at.mono > shared.reset_until:
@@ -212,7 +249,7 @@ class Guard:
             self._hands.timers(at, shared, arm, state, out)
             self._hands.explain(at, shared, arm, state)
         moves = {
-            arm: Motion(state.target, self._credit(at, state, None))
+            arm: Motion(state.target, self._credit(at, state))
             for arm, state in self.arms.items()
             if state.cut
             and state.target is not None
@@ -220,6 +257,9 @@ class Guard:
             # frames that flow go on with it themselves: a tick between two would leave the second little time to be credited with
             and at.mono - state.credit_at > ns(_PATIENCE)
         }
+        for arm, state in self.arms.items():
+            if step := self._owners.tick(at, shared, arm, state, out):
+                moves[arm] = step
         self._commit(at, moves, out)
         return out
 
@@ -275,7 +315,7 @@ class Guard:
                 state.count(Counter.DUPLICATE)
                 continue
             try:
-                position, reason = intake.check_target(target, self.names[target.arm])
+                position, reason = intake.check_target(target, self.names[target.arm], "operator")
             except Refused as error:
                 self._refuse(at, out, target.arm, str(error))
                 continue
@@ -284,7 +324,7 @@ class Guard:
                 commit.hold(state, at.mono, shared.frame_stamp)
                 continue
             speed = commit.target_speed(state.target, position, stamp)
-            state.target = Target(position, reason, targets.frame_sequence, stamp, speed)
+            state.target = Target(position, reason, targets.frame_sequence, stamp, speed, stamp)
             moves[target.arm] = Motion(state.target, self._credit(at, state, stamp))
         if moves:
             self._commit(at, moves, out)
@@ -292,86 +332,6 @@ class Guard:
             self._settle(at, out)
         return bool(moves)
 
-    def _credit(self, at: Instant, state: ArmState, stamp: int | None) -> float:
-        """Return the motion time of a commit [s]: of a frame with ``stamp`` [ns], or of the tick (None).
-
-        Never more than time passed since the arm's last motion commit or hold, whatever the stamps say.
-        """
-        credit = min(at.mono - state.credit_at, ns(self.settings.credit))
-        if stamp is not None:
-            credit = min(credit, stamp - state.credit_stamp)
-        return max(credit, 0) * 1e-9
-
-    def _commit(self, at: Instant, moves: dict[str, Motion], out: Outputs) -> None:
-        """Move the arms of ``moves``, hold or repeat the others, and put out commands and authority."""
-        shared = self.shared
-        shared.commit += 1
-        shared.published += 1
-        if moves:
-            verdict = commit.advance(self.arms, moves, self.envelope, self.limits, self.settings, at.mono)
-            self._bite(at, verdict.least, verdict.pair, verdict.why, moves, out)
-        elif shared.holding and not any(s.authority == Authority.DRIVING for s in self.arms.values()):
-            shared.holding, shared.scale = False, 1.0
-        for arm, state in self.arms.items():
-            if state.reference is None:
-                continue
-            if arm not in moves:
-                state.dt = 0.0  # a repeat credits no motion
-            if arm not in moves and (state.target is None or state.authority != Authority.DRIVING):
-                reason = reports.hold_reason(state, at.mono, shared.frame_at, self.settings)
-                commit.hold(state, at.mono, shared.frame_stamp)
-                state.reasons = (int(reason),) * len(state.reference)
-            if state.torque:
-                # with torque off there is nothing to hold, and a command in flight at torque-on would be obeyed
-                out.commands.append((arm, reports.command(at, shared, state, self.names[arm])))
-                state.started = True
-        out.changed = False
-        out.authority = reports.authority(at, shared, self.arms, self.names, self.settings)
-
-    def _bite(self, at: Instant, scale: float, pair: tuple[str, ...], why: str, moves: dict[str, Motion], out: Outputs) -> None:
-        """Note what the collision filter did; say so when it starts or stops, and pulse while it bites."""
-        shared = self.shared
-        holding = scale < 1.0
-        if holding != shared.holding:
-            text = f"held between {' and '.join(pair)}" if pair else why
-            out.event(at, shared.commit, "collision", "", text if holding else "released")
-        shared.holding, shared.scale = holding, scale
-        if holding and at.mono - shared.buzzed_at > ns(_PULSE):
-            shared.buzzed_at = at.mono
-            for arm in moves:
-                out.buzz(at, shared.hands.get(arm, ""), 0.3, 0.05)
-
-    def _settle(self, at: Instant, out: Outputs) -> Outputs:
-        """Commit a hold at once when an arm's authority changed: the retargeter needs the new engage, a stop must not wait."""
-        if out.changed:
-            self._commit(at, {}, out)
-        return out
-
-    def _gap(self, at: Instant, out: Outputs, why: str, counter: Counter | None = None) -> None:
-        """Tell every arm of a gap."""
-        for arm, state in self.arms.items():
-            if counter is not None and state.authority in (Authority.DRIVING, Authority.COUNTDOWN, Authority.GRACE):
-                state.count(counter)
-            self._hands.event(at, self.shared, arm, state, Event.GAP, why, out)
-
-    def _latch(self, at: Instant, source: str, out: Outputs) -> None:
-        """Latch the e-stop and have every driver's called."""
-        shared = self.shared
-        out.estop = True
-        shared.resetting = 0
-        out.event(at, shared.commit, "estop", "", f"latched by {source}" if not shared.latched else f"asked for by {source}")
-        if not shared.latched:
-            shared.latched, shared.source, out.latch = True, source, True
-        for arm, state in self.arms.items():
-            state.fault = ""
-            self._hands.event(at, shared, arm, state, Event.ESTOP, f"e-stop by {shared.source}", out)
-
-    def _refuse(self, at: Instant, out: Outputs, arm: str, text: str, counter: Counter = Counter.REFUSED) -> Outputs:
-        """Count and show a refused message; nothing else changes."""
-        for name, state in self.arms.items():
-            if arm in ("", name):
-                state.count(counter)
-        if at.mono - self.shared.refused_at.get(arm, -_QUIET) >= _QUIET:
-            self.shared.refused_at[arm] = at.mono
-            out.event(at, self.shared.commit, "refused", arm, text)
-        return out
+    def _credit(self, at: Instant, state: ArmState, stamp: int | None = None) -> float:
+        """Return the motion time of a commit [s]: of a frame with ``stamp`` [ns], or of the tick (None)."""
+        return commit.credit(state, at.mono, ns(self.settings.credit), stamp)

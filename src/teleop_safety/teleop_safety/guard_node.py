@@ -80,6 +80,8 @@ class GuardNode(TeleopNode):
         subscribe(
             self, records.JointTargets, "/teleop/joint_targets", lambda m: self.send(core.on_targets(self.at(), m)), qos.STREAM
         )
+        external = lambda m: self.send(core.on_external(self.at(), m))  # noqa: E731
+        subscribe(self, records.JointTargets, "/teleop/joint_targets_external", external, qos.STREAM)
         self.every(params.tick_hz, lambda: self.send(core.tick(self.at())))
         self.every(10.0, lambda: self._state.publish(core.guard_state(self.at())))
         self.every(5.0, self._heartbeat)

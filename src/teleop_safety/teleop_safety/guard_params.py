@@ -37,6 +37,13 @@ class GuardParams:
     )
     stall_time: float = param(0.5, "how long an arm far from its command may stand still", unit="s", minimum=0.1, maximum=5.0)
     stall_speed: float = param(0.05, "speed below which a joint stands still", unit="rad/s", minimum=0.001, maximum=1.0)
+    home_speed: float = param(1.0, "largest speed of any joint on the way home", unit="rad/s", minimum=0.05, maximum=4.7)
+    home_patience: float = param(
+        2.0, "how long the way home may make no progress before it is given up", unit="s", minimum=0.5, maximum=30.0
+    )
+    owner_wait: float = param(
+        2.0, "how long an owner may take from being given an arm to its first target", unit="s", minimum=0.2, maximum=60.0
+    )
     low_pass: float = param(0.01, "time constant of the target's low-pass", unit="s", minimum=0.0, maximum=1.0)
     tick_hz: float = param(
         100.0, "rate at which ages are checked and the last commit is repeated", unit="Hz", minimum=20.0, maximum=1000.0
@@ -56,6 +63,9 @@ class GuardParams:
             stall_time=self.stall_time,
             stall_speed=self.stall_speed,
             low_pass=self.low_pass,
+            home_speed=self.home_speed,
+            home_patience=self.home_patience,
+            owner_wait=self.owner_wait,
             leash=leash,
             pose=self.pose,
             slide=self.slide,

@@ -9,13 +9,10 @@ from rclpy.client import Client
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from teleop_common.enums import Authority
 from teleop_interfaces.srv import ArmOwner, Home
 
 if TYPE_CHECKING:
     from teleop_safety.guard_node import GuardNode
-
-_LATER = "not in this version: homing and owners other than the operator come with a later one"
 
 
 class Later:
@@ -98,17 +95,13 @@ class GuardServices:
             self._reset.answer(False, "still latched: " + ("; ".join(core.reset_blockers(self._node.at())) or "try again"))
 
     def _on_home(self, request: Any, response: Any) -> Any:
-        known = ", ".join(self._arms)
-        wrong = [arm for arm in request.arms if arm not in self._arms]
-        response.success = False
-        response.message = f"arms: got {wrong}, allowed {known}" if wrong else _LATER
+        answer = self._node.core.home(self._node.at(), tuple(request.arms))
+        self._node.send(answer.out)
+        response.success, response.message = answer.success, answer.message
         return response
 
     def _on_owner(self, request: Any, response: Any) -> Any:
-        response.success, response.message, response.current_owner = False, _LATER, ""
-        state = self._node.core.arms.get(request.arm)
-        if state is None:
-            response.message = f"arm '{request.arm}': got {request.arm!r}, allowed {', '.join(self._arms)}; mend the name"
-        elif state.authority in (Authority.COUNTDOWN, Authority.DRIVING, Authority.GRACE):
-            response.current_owner = "operator"
+        answer = self._node.core.own(self._node.at(), request.arm, request.owner, request.acquire)
+        self._node.send(answer.out)
+        response.success, response.message, response.current_owner = answer.success, answer.message, answer.owner
         return response

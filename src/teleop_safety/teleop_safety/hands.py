@@ -5,13 +5,12 @@ from __future__ import annotations
 from teleop_common.enums import Authority, Counter
 from teleop_common.records import TeleopFrame
 from teleop_safety import commit, intake
-from teleop_safety.authority import Event, next_engage, next_state, squeezed
+from teleop_safety.authority import ACTIVE, BORROWED, UNHANDED, Event, next_engage, next_state, squeezed
 from teleop_safety.outputs import Outputs
 from teleop_safety.settings import Instant, Settings, ns
 from teleop_safety.state import ArmState, SharedState
 
 JITTER_NS = 20_000_000  # how far arrivals of frames may drift against their stamps within a countdown
-ACTIVE = (Authority.COUNTDOWN, Authority.DRIVING, Authority.GRACE)
 
 
 class Hands:
@@ -44,6 +43,8 @@ class Hands:
         if move.state is not before:
             state.since, state.since_stamp, state.reason = at.mono, shared.frame_stamp, why
             state.stalled_since = ()
+            if move.state not in BORROWED:
+                state.owner = ""
             out.event(at, shared.commit, "authority", arm, f"{before.name} to {move.state.name}: {why}")
             self._entered(at, shared, arm, state, move.state, out)
         state.authority, state.engage, state.must_open = int(move.state), engage, must_open
@@ -58,6 +59,8 @@ class Hands:
             state.entry = shared.sequence if shared.frame_at == at.mono else shared.sequence + 1
             state.target_at = at.mono
             out.buzz(at, hand, 0.7, 0.1)
+        elif following in BORROWED:
+            state.heard, state.target_at = 0, at.mono
 
     def frame(self, at: Instant, shared: SharedState, arm: str, state: ArmState, frame: TeleopFrame, out: Outputs) -> None:
         """Read one arm's hand from a frame."""
@@ -75,9 +78,12 @@ class Hands:
         state.tracked = intake.is_tracked(controller.aim if self._settings.pose == "aim" else controller.grip)
         if not state.tracked:
             state.count(Counter.UNTRACKED)
-        state.closed = squeezed(state.closed, controller.squeeze, self._settings.squeeze_close, self._settings.squeeze_open)
+        before = state.closed
+        state.closed = squeezed(before, controller.squeeze, self._settings.squeeze_close, self._settings.squeeze_open)
         if controller.squeeze < self._settings.squeeze_open:
             self._opened(at, shared, arm, state, out)
+        elif state.authority in UNHANDED:
+            self._grabbed(at, shared, arm, state, state.closed and not before, out)
         elif not state.tracked:
             self.event(at, shared, arm, state, Event.LOST, "tracking lost", out)
         elif state.authority == Authority.GRACE:
@@ -103,8 +109,23 @@ class Hands:
             return
         self.event(at, shared, arm, state, Event.SQUEEZE, "grip closed", out)
 
-    def obstacle(self, at: Instant, shared: SharedState, state: ArmState, engaging: bool = True) -> str:
-        """Return why an arm may not be driven, empty when it may; ``engaging`` adds what only a squeeze needs."""
+    def _grabbed(self, at: Instant, shared: SharedState, arm: str, state: ArmState, rising: bool, out: Outputs) -> None:
+        """A grip that is not open on an arm that moves without it: ends the way home, is refused on an owned arm."""
+        fresh = state.closed and not state.must_open
+        if state.authority in BORROWED:
+            if fresh:
+                state.must_open, out.changed = True, True
+                why = f"owned by '{state.owner}'; it must release the arm first"
+                out.event(at, shared.commit, "refused", arm, f"squeeze refused: {why}")
+            return
+        why = self.obstacle(at, shared, state) if state.tracked else "hand not tracked"
+        if fresh and not why:
+            self.event(at, shared, arm, state, Event.SQUEEZE, "grip closed", out)
+        elif rising:
+            self.event(at, shared, arm, state, Event.TAKEN, f"grip closed: {why or 'it must open first'}", out)
+
+    def unfit(self, at: Instant, shared: SharedState, state: ArmState) -> str:
+        """Return why an arm may not move, whoever has it; empty when it may."""
         now = at.mono
         if shared.latched:
             return "e-stop latched"
@@ -112,19 +133,23 @@ class Hands:
             return "session not running"
         if now - shared.session_at > ns(self._settings.session_stale):
             return "session silent"
-        if now - shared.frame_at > self._stale:
-            return "frames stopped"
         if state.instance is None or now - state.driver_at > self._stale:
             return "driver silent"
         if state.measured is None or now - state.measured_at > self._stale:
             return "joint states stale"
         if not state.torque:
             return "torque is off"
-        if state.reference is None:
-            return "reference unknown"
-        if engaging and (not shared.head_at or now - shared.head_at > ns(self._settings.heading_age)):
+        return "reference unknown" if state.reference is None else ""
+
+    def obstacle(self, at: Instant, shared: SharedState, state: ArmState, engaging: bool = True) -> str:
+        """Return why an arm may not be driven, empty when it may; ``engaging`` adds what only a squeeze needs."""
+        now = at.mono
+        why = self.unfit(at, shared, state)
+        if not why and now - shared.frame_at > self._stale:
+            return "frames stopped"
+        if not why and engaging and (not shared.head_at or now - shared.head_at > ns(self._settings.heading_age)):
             return "head not tracked, so no heading"
-        return ""
+        return why
 
     def supervise(self, at: Instant, shared: SharedState, arm: str, state: ArmState, out: Outputs) -> None:
         """End driving, countdown or grace when anything they need has gone stale."""

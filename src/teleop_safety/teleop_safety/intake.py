@@ -57,14 +57,14 @@ def is_present(controller: Controller) -> bool:
     return bool(controller.connected) and 0.0 <= controller.squeeze <= 1.0
 
 
-def check_target(target: JointTarget, names: tuple[str, ...]) -> tuple[Joints, tuple[int, ...]]:
-    """Return position and reasons of one arm's target in the order ``names``.
+def check_target(target: JointTarget, names: tuple[str, ...], owner: str) -> tuple[Joints, tuple[int, ...]]:
+    """Return position and reasons of one arm's target in the order ``names``; ``owner`` is who has the arm.
 
     Raises:
         Refused: another owner, or bad values.
     """
-    if target.owner != "operator":
-        raise Refused(f"owner: got '{target.owner}', allowed 'operator'")
+    if target.owner != owner:
+        raise Refused(f"owner: got '{target.owner[:64]}', allowed '{owner}'")
     position = ordered("target", target.name, target.position, names)
     if len(target.reason) != len(target.name):
         return position, (0,) * len(names)

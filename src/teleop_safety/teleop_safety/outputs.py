@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from teleop_common.records import AuthorityState, GuardEvent, Haptics, Header, JointCommand
 from teleop_safety.settings import Instant
@@ -40,3 +41,19 @@ class Outputs:
         """Ask for a haptic pulse; amplitude [0, 1], duration [s]."""
         if hand:
             self.haptics.append(Haptics(Header(at.ros), hand, amplitude, duration))
+
+
+class Answer(NamedTuple):
+    """Answer to a request.
+
+    Attributes:
+        out: what is to be sent.
+        success: what was asked holds now.
+        message: what happened, or what is in the way and what to do.
+        owner: who has the arm asked for.
+    """
+
+    out: Outputs
+    success: bool
+    message: str
+    owner: str = ""

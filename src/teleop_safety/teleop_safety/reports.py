@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from teleop_common.enums import Authority, Reason
 from teleop_common.records import ArmAuthority, AuthorityState, EstopState, GuardState, Header, JointCommand
+from teleop_safety.authority import UNHANDED, owner
 from teleop_safety.envelope import Clearance, Envelope
 from teleop_safety.settings import Instant, Settings, ns
 from teleop_safety.state import ArmState, SharedState
@@ -43,7 +44,7 @@ def command(at: Instant, shared: SharedState, state: ArmState, names: tuple[str,
         commit=shared.commit,
         commit_time_ns=at.mono,
         dt=state.dt,
-        connection=(shared.connection or 0) if state.origin else 0,
+        connection=(shared.connection or 0) if state.origin and state.authority not in UNHANDED else 0,
         frame_sequence=state.sequence,
         authority=int(state.authority),
         name=names,
@@ -68,13 +69,12 @@ def _arm(at: Instant, shared: SharedState, arm: str, state: ArmState, names: tup
     left = 0.0
     if state.authority == Authority.COUNTDOWN:
         left = max(0.0, settings.countdown - (at.mono - state.since) * 1e-9)
-    owned = state.authority in (Authority.COUNTDOWN, Authority.DRIVING, Authority.GRACE)
     return ArmAuthority(
         arm=arm,
         state=int(state.authority),
         engage=state.engage,
         hand=shared.hands.get(arm, ""),
-        owner="operator" if owned else "",
+        owner=owner(Authority(state.authority), state.owner),
         must_open=state.must_open,
         name=names,
         reference=state.reference or (),

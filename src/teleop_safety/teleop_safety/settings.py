@@ -36,6 +36,9 @@ class Settings:
         stall_share: share of the leash above which an error may be a stall.
         stall_speed: speed below which a joint stands [rad/s].
         stall_time: how long both must last [s].
+        home_speed: largest speed of any joint on the way home [rad/s].
+        home_patience: how long the way home may make no progress before it is given up [s].
+        owner_wait: how long an owner may take from being given an arm to its first target [s].
         pose: which controller pose must be tracked, ``grip`` or ``aim``.
         slide: what the collision filter cuts off is led along what blocks it.
     """
@@ -53,6 +56,9 @@ class Settings:
     stall_share: float = 0.8
     stall_speed: float = 0.05
     stall_time: float = 0.5
+    home_speed: float = 1.0
+    home_patience: float = 2.0
+    owner_wait: float = 2.0
     pose: str = "grip"
     slide: bool = True
 

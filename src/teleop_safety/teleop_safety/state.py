@@ -18,9 +18,10 @@ class Target:
     Attributes:
         position: asked joints, in the arm's order [rad].
         reason: what the retargeter itself cut, per joint.
-        sequence: sequence of the frame that caused it.
-        stamp: that frame's stamp [ns].
+        sequence: sequence of the frame that caused it, 0 for none.
+        stamp: that frame's stamp, an external target's own, 0 for none [ns].
         speed: at which targets move, from the one before to this one [rad/s]; empty: none came before.
+        origin: stamp that commands name as their origin [ns], 0 for none.
     """
 
     position: Joints
@@ -28,6 +29,7 @@ class Target:
     sequence: int
     stamp: int
     speed: Joints = ()
+    origin: int = 0
 
 
 @dataclass
@@ -45,6 +47,10 @@ class ArmState:
         connected: the controller was there in the newest frame.
         reason: why the state is what it is, for people.
         fault: cause of FAULT, empty when gone.
+        owner: who asked for the arm and has it, in REPLAY and EXTERNAL.
+        heard: stamp of that owner's newest target [ns], 0 before the first.
+        rest: in HOMING, the least distance from home so far [rad].
+        progress_at: when it last shrank.
         entry: first frame sequence whose target counts in this stay in DRIVING.
         reference: q_ref, None before it is known [rad].
         velocity: speed of the last commit [rad/s].
@@ -54,7 +60,7 @@ class ArmState:
         torque, driver_estop, driver_error, driver_at: from DriverState.
         measured, speed, measured_at, measured_stamp: from JointState; ``measured_stamp`` is its stamp [ns].
         target: newest accepted target, None when there is none to follow.
-        target_at: arrival of the newest target that counts, or entry into DRIVING.
+        target_at: arrival of the newest target that counts, or entry into the state in which one can.
         asked: the newest target's frame sequence in this connection, -1 for none.
         cut: the last step stopped short of the target.
         credit_at: last motion commit or hold.
@@ -74,6 +80,10 @@ class ArmState:
     connected: bool = False
     reason: str = "no frame yet"
     fault: str = ""
+    owner: str = ""
+    heard: int = 0
+    rest: float = 0.0
+    progress_at: int = 0
     entry: int = 0
     reference: Joints | None = None
     velocity: Joints = ()
@@ -118,6 +128,7 @@ class SharedState:
         frame_at: arrival of the newest frame.
         frame_stamp: its stamp [ns].
         head_at: arrival of the newest frame with a tracked head.
+        buttons: some controller was there in the newest frame.
         session: SessionState.state.
         epoch: SessionState.epoch, None before the first.
         session_at: arrival of the newest SessionState.
@@ -140,6 +151,7 @@ class SharedState:
     frame_at: int = 0
     frame_stamp: int = 0
     head_at: int = 0
+    buttons: bool = False
     session: int = Session.DISCONNECTED
     epoch: int | None = None
     session_at: int = 0

@@ -149,13 +149,50 @@ def test_estop_latches_calls_driver_and_resets_only_when_driver_has(play):
     assert play.authority[-1].arms[0].must_open
 
 
-def test_home_and_owner_of_a_later_version_are_refused_with_reason(play):
-    home = play.node.call(Home, "/teleop/home", arms=[ARM])
-    assert not home.success
-    assert "not in this version" in home.message
-    owner = play.node.call(ArmOwner, "/teleop/arm_owner", arm="middle", owner="policy", acquire=True)
-    assert not owner.success
-    assert "middle" in owner.message
+def test_home_brings_a_driven_arm_back_and_a_driving_one_is_skipped(play):
+    drive(play)
+    play.offset = 0.2
+    play.node.until(lambda: abs(play.commands[-1].position[0] - HOME[0] - 0.2) < 1e-3, 3.0, "arm away from home")
+    skipped = play.node.call(Home, "/teleop/home", arms=[])
+    assert not skipped.success
+    assert ARM in skipped.message
+    assert "operator" in skipped.message
+    play.squeeze = 0.0
+    play.node.until(lambda: play.state() == Authority.IDLE, 2.0, "IDLE")
+    assert play.node.call(Home, "/teleop/home", arms=[ARM]).success
+    play.node.until(lambda: play.state() == Authority.HOMING, 2.0, "HOMING")
+    play.node.until(lambda: play.state() == Authority.IDLE, 5.0, "IDLE at home")
+    assert play.commands[-1].position == pytest.approx(HOME, abs=2e-4)
+    unknown = play.node.call(Home, "/teleop/home", arms=["middle"])
+    assert not unknown.success
+    assert "middle" in unknown.message
+
+
+@pytest.mark.parametrize(("name", "state"), [("policy", Authority.EXTERNAL), ("replay", Authority.REPLAY)])
+def test_owner_moves_the_arm_it_asked_for_until_it_falls_silent(play, name, state):
+    publisher = play.node.talk(records.JointTargets, "/teleop/joint_targets_external")
+    goal = (HOME[0] - 0.2, *HOME[1:])
+
+    def send():
+        target = records.JointTarget(ARM, name, play.engage, (0,) * len(NAMES), NAMES, goal)
+        publisher.publish(records.JointTargets(records.Header(play.node.now_ns()), arms=(target,)))
+        return abs(play.commands[-1].position[0] - goal[0]) < 1e-3
+
+    play.node.until(lambda: play.authority[-1].arms[0].reason == "ready", 5.0, "ready")
+    answer = play.node.call(ArmOwner, "/teleop/arm_owner", arm=ARM, owner=name, acquire=True)
+    assert answer.success, answer.message
+    assert answer.current_owner == name
+    play.node.until(lambda: play.state() == state, 2.0, "the owner's state")
+    assert play.commands[-1].position == HOME
+    play.node.until(send, 3.0, "arm at the owner's goal")
+    refused = play.node.call(ArmOwner, "/teleop/arm_owner", arm=ARM, owner="other", acquire=True)
+    assert not refused.success
+    assert refused.current_owner == name
+    play.node.until(lambda: play.state() == Authority.IDLE, 1.0, "IDLE after its silence")
+    assert play.authority[-1].arms[0].owner == ""
+    stood = play.commands[-1].position
+    assert not play.node.call(ArmOwner, "/teleop/arm_owner", arm="middle", owner=name, acquire=True).success
+    assert play.commands[-1].position == stood
 
 
 def test_unknown_arm_stops_the_start_with_one_line(domain):

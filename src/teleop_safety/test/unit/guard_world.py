@@ -140,6 +140,29 @@ class World:
         message = JointTargets(Header(self.now.ros), self.now.ros, self.connection, self.sequence, 0, self.epoch, arms=each)
         return self.take(self.guard.on_targets(self.now, message._replace(**fields)))
 
+    def external(self, positions, *, name="policy", engage=None, arms=None, **fields):
+        """Send an external owner's targets: ``positions`` is arm → joints."""
+        each = tuple(
+            JointTarget(
+                arm, name, self.arm(arm).engage if engage is None else engage, (0,) * len(q), self.names[arm], tuple(q)
+            )._replace(**(arms or {}))
+            for arm, q in positions.items()
+        )
+        message = JointTargets(Header(self.now.ros), arms=each)
+        return self.take(self.guard.on_external(self.now, message._replace(**fields)))
+
+    def home(self, *arms):
+        """Ask for the way home; return the answer."""
+        answer = self.guard.home(self.now, arms)
+        self.take(answer.out)
+        return answer
+
+    def own(self, arm="right", name="policy", acquire=True):
+        """Ask for an arm, or give it back; return the answer."""
+        answer = self.guard.own(self.now, arm, name, acquire)
+        self.take(answer.out)
+        return answer
+
     def tick(self):
         return self.take(self.guard.tick(self.now))
 

@@ -43,7 +43,7 @@ def arm(**changes):
 
 def advance(verdict, dt=0.02, target=AWAY, reason=(0,) * 6, arms=("left", "right")):
     states = {"left": arm(), "right": arm()}
-    moves = {name: Motion(Target(target, reason, 7, STAMP), dt) for name in arms}
+    moves = {name: Motion(Target(target, reason, 7, STAMP, origin=STAMP), dt) for name in arms}
     envelope = Fixed(verdict)
     commit.advance(states, moves, envelope, LIMITS, Settings(), 1000)
     return states, envelope

@@ -4,6 +4,8 @@ import math
 
 import pytest
 from guard_world import HOME, World, hand, pose
+from hypothesis import given
+from hypothesis import strategies as st
 
 from teleop_common.enums import Authority as A
 from teleop_common.enums import Reason, Session
@@ -371,3 +373,88 @@ def test_absurd_sequence_costs_a_new_squeeze_but_not_every_frame_after_it():
     world.squeeze("right")
     world.run(1.2, World.hold_targets)
     assert world.state() is A.DRIVING
+
+
+def told(world, kind):
+    return [event.text for event in world.events if event.kind == kind]
+
+
+def gone(world):
+    world.hands = {side: hand(connected=False) for side in world.hands}
+
+
+def silent(world):
+    world.alive["frames"] = False
+
+
+def reconnected(world):
+    world.connection, world.sequence = 6, 0
+
+
+@pytest.mark.parametrize("loss", [gone, silent, reconnected])
+def test_losing_every_button_gives_one_stop_and_one_reset(loss):
+    world = World().drive("left", "right")
+    engage = {arm: world.arm(arm).engage for arm in world.arms}
+    loss(world)
+    world.run(1.0, World.hold_targets)
+    assert len(told(world, "stop")) == len(told(world, "reset")) == 1
+    for arm in world.arms:
+        assert world.state(arm) is A.IDLE
+        assert world.arm(arm).must_open
+        assert world.arm(arm).engage == (engage[arm] + 1) % 2**32
+        stops = [event for event in world.events if event.arm == arm and "to IDLE" in event.text]
+        assert len(stops) == 1
+
+
+def test_stop_comes_with_the_frame_that_has_no_controller():
+    world = World().drive("left", "right")
+    gone(world)
+    world.feed()
+    out = world.frame()
+    assert {arm.state for arm in out.authority.arms} == {A.IDLE}
+
+
+def test_one_controller_gone_of_two_is_no_loss_of_every_button():
+    world = World().drive("left", "right")
+    world.hands["right"] = hand(connected=False)
+    world.run(0.1, World.hold_targets)
+    assert told(world, "stop") == []
+    assert world.state("left") is A.DRIVING
+
+
+def test_buttons_found_and_lost_again_stop_again():
+    world = World()
+    for count in (1, 2):
+        world.hands = {side: hand() for side in world.hands}
+        world.run(0.05)
+        gone(world)
+        world.run(0.05)
+        assert len(told(world, "stop")) == count
+
+
+@pytest.mark.parametrize("loss", [gone, silent, reconnected])
+def test_grip_held_while_every_button_was_lost_does_not_engage(loss):
+    world = World().drive("right")
+    loss(world)
+    world.run(0.4)
+    world.alive["frames"] = True
+    world.hands["right"] = hand(1.0)
+    world.run(2.0)
+    assert world.state() is A.IDLE
+
+
+@given(st.lists(st.sampled_from((True, False, None)), min_size=1, max_size=40))
+def test_there_are_as_many_stops_and_resets_as_losses(connected):
+    world = World()
+    world.run(0.1)
+    expected, present = 0, True
+    for there in connected:
+        if there is None:  # a silence
+            world.alive["frames"] = False
+            world.run(0.3)
+            world.alive["frames"] = True
+            expected, present = expected + present, False
+        world.hands = {side: hand(connected=bool(there)) for side in world.hands}
+        world.run(0.02)
+        expected, present = expected + (present and not there), bool(there)
+    assert len(told(world, "stop")) == len(told(world, "reset")) == expected

@@ -12,12 +12,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from teleop_common.enums import Authority as A
 from teleop_common.enums import Session
 from teleop_common.records import Controller, Header
+from teleop_safety.authority import ACTIVE, BORROWED, MOVED
 from teleop_safety.settings import Instant, Settings
 
 SIDES = st.sampled_from(("left", "right"))
 LIMITS = ROBOT.all_joints
 JOINTS = st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6).map(tuple)
 OFF = st.integers(-300_000_000, 300_000_000)
+NAMES = st.sampled_from(("policy", "replay", "other", "operator"))
 ERRORS = st.sampled_from(("", "", "", "overload"))
 WILD = st.lists(st.floats(), max_size=7).map(tuple)
 QUICK = Settings(countdown=0.05, grace=0.05)
@@ -122,6 +124,35 @@ class Envelope(RuleBasedStateMachine):
         self.world.session_state = state if epoch == 0 else Session.RUNNING
         self.world.session()
 
+    # --- arms without a hand
+    @rule(arms=st.sets(SIDES), seconds=st.floats(0.0, 0.3))
+    def home(self, arms, seconds):
+        driven = {arm for arm in self.world.arms if self.world.state(arm) in ACTIVE}
+        self.world.home(*arms)
+        for arm in self.world.arms:
+            assert self.world.state(arm) in ACTIVE if arm in driven else self.world.state(arm) not in ACTIVE
+        self.world.run(seconds)
+
+    @rule(side=SIDES, name=NAMES, acquire=st.booleans())
+    def own(self, side, name, acquire):
+        before, owner = self.world.state(side), self.world.guard.arms[side].owner
+        self.world.own(side, name, acquire)
+        if acquire and before != A.IDLE:
+            assert (self.world.state(side), self.world.guard.arms[side].owner) == (before, owner)
+
+    @rule(side=SIDES, name=NAMES, goal=JOINTS | WILD, off=OFF, engage=st.none() | st.just(3), times=st.integers(1, 5))
+    def external(self, side, name, goal, off, engage, times):
+        for _ in range(times):
+            self.world.external({side: goal}, name=name, engage=engage, header=self.header(off))
+            self.world.run(0.02)
+
+    @rule(side=SIDES, name=NAMES, goal=JOINTS)
+    def follow(self, side, name, goal):
+        self.world.own(side, name)
+        for _ in range(5):
+            self.world.external({side: goal}, name=name)
+            self.world.run(0.02)
+
     # --- the e-stop
     @rule()
     def stop(self):
@@ -159,7 +190,7 @@ class Envelope(RuleBasedStateMachine):
                 assert low <= command.position[i] <= high
                 moved = abs(command.position[i] - before.position[i])
                 assert moved <= limit.velocity * min(command.dt, 0.025) + 1e-12
-                if command.authority != A.DRIVING:
+                if command.authority not in MOVED:
                     assert moved == 0.0
         # however frames, ticks and stamps fall: no more motion than time
         self.begun.setdefault(arm, command.commit_time_ns)
@@ -178,6 +209,17 @@ class Envelope(RuleBasedStateMachine):
                 assert not state.must_open
                 assert state.torque
                 assert not world.guard.shared.latched
+
+    @invariant()
+    def an_arm_without_a_hand_has_an_owner_a_session_and_torque_and_no_other_arm_has(self):
+        world = self.world
+        for arm in world.arms:
+            state = world.guard.arms[arm]
+            assert bool(state.owner) == (state.authority in BORROWED)
+            assert (state.owner == "replay") == (state.authority == A.REPLAY)
+            if state.authority in (A.HOMING, *BORROWED):
+                assert state.torque
+                assert world.guard.shared.session == Session.RUNNING
 
     @invariant()
     def the_latch_holds_every_arm(self):

@@ -83,17 +83,19 @@ def target(**changes):
 
 def test_target_of_another_owner_is_refused():
     with pytest.raises(Refused, match="policy"):
-        intake.check_target(target(owner="policy"), NAMES)
+        intake.check_target(target(owner="policy"), NAMES, "operator")
 
 
 def test_reasons_follow_their_joints_into_our_order():
-    position, reasons = intake.check_target(target(name=NAMES[::-1], position=HOME[::-1], reason=(1, 2, 3, 4, 5, 6)), NAMES)
+    position, reasons = intake.check_target(
+        target(name=NAMES[::-1], position=HOME[::-1], reason=(1, 2, 3, 4, 5, 6)), NAMES, "operator"
+    )
     assert position == HOME
     assert reasons == (6, 5, 4, 3, 2, 1)
 
 
 def test_reasons_of_another_length_count_as_none():
-    assert intake.check_target(target(reason=(1,)), NAMES)[1] == (0,) * 6
+    assert intake.check_target(target(reason=(1,)), NAMES, "operator")[1] == (0,) * 6
 
 
 def test_joint_state_not_newer_than_the_last_is_refused():
