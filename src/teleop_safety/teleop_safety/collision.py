@@ -37,6 +37,7 @@ _CLOSE = 0.97  # of a guessed scale is tried: a guess is linear, distances are n
 _LEAST = 1e-3  # scale below which a step is a hold
 _BLOCKS = 0.003  # a pair this near to its bound, where a reduced step ends, is one that a slide must mind [m]
 _NORMALS = 6  # of those, the nearest so many
+_BLOCKING = 0.001  # a pair this near to the margin is shown as one that blocks: a slide leads off by less [m]
 _SHOWN = 0.1  # pairs nearer than this are shown with the hulls' distance [m]
 
 
@@ -139,7 +140,7 @@ class CollisionFilter:
         for k in sorted(range(count), key=distances.__getitem__)[:4]:
             layer = self._fine if distances[k] < _SHOWN else self._coarse
             one, two = (tuple(map(float, point)) for point in layer.points(layer.nearest(k)[1]))
-            blocking = distances[k] <= self._margin + TOLERANCE
+            blocking = distances[k] <= self._margin + _BLOCKING
             pairs.append(ClearancePair(self._names(k), distances[k], (one, two), blocking))  # type: ignore[arg-type]
         return Clearance(min(distances), actual, tuple(pairs))
 

@@ -55,7 +55,7 @@ def sample(layer: Layer, q: Points, chosen: list[int]) -> Sample:
 def clear(
     layer: Layer, reach: Reach, a: Sample, b: Sample, chosen: list[int], bounds: Mapping[int, float], depth: int = _HALVINGS
 ) -> int:
-    """Return -1 when each chosen pair keeps to its bound where looked at, and to ``SAG`` less on all the way; else one that fails.
+    """Return -1 when each chosen pair keeps to its bound where looked at, and to ``SAG`` less all along; else one that fails.
 
     Args:
         layer: what is measured.
