@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,8 @@ class Player:
     sequence: int = 0
     sent: dict[int, int] = field(default_factory=dict)
 
-    def frame(self, squeeze: float) -> records.TeleopFrame:
-        """Return the next frame, stamped now."""
+    def frame(self, squeeze: float, estop: bool = False) -> records.TeleopFrame:
+        """Return the next frame, stamped now; ``estop``: with the right hand's e-stop button down."""
         self.sequence += 1
         t = self.sequence / RATE
         hands = []
@@ -59,7 +60,7 @@ class Player:
             time.monotonic_ns(),
             head=head,
             left=hands[0],
-            right=hands[1],
+            right=hands[1]._replace(secondary=estop),
         )
 
 
@@ -161,7 +162,7 @@ def _measure(node: Probe) -> dict[str, Any]:
         "lost": lost,
         "tick_jitter_p99_ms": jitter_ms,
         "floor_jitter_p99_ms": float(np.percentile(np.abs(np.diff(ticks) * 1e-6 - 10.0), 99)),
-        "estop_p99_ms": _estop(node, player, out, commands, authority),
+        **_estop(node, player, out, commands),
     }
 
 
@@ -173,21 +174,31 @@ def _tick_jitter(commands: list[records.JointCommand]) -> float:
     return float(np.percentile(np.abs(np.diff(times) * 1e-6 - 10.0), 99))
 
 
-def _estop(node: Probe, player: Player, out: Any, commands: Any, authority: Any) -> float:
-    """Return the 99th percentile of the time from an e-stop call to the last command that still moved [ms]."""
-    took: list[float] = []
-    for _ in range(ESTOPS):
+def _estop(node: Probe, player: Player, out: Any, commands: Any) -> dict[str, float]:
+    """Return the 99th percentiles of the time from an e-stop to the last command that still moved [ms].
+
+    In turn by the guard's service, as a page calls it, and by a controller's button.
+    """
+    client = node.create_client(Trigger, "/teleop/estop")
+    client.wait_for_service(2.0)
+    took: dict[str, list[float]] = {"service": [], "button": []}
+
+    def send(estop: bool) -> None:
+        out.publish(player.frame(1.0, estop))
+
+    for way in [*took] * ESTOPS:
         _play(0.3, lambda: out.publish(player.frame(0.0)))
         _play(SETTLE, lambda: out.publish(player.frame(1.0)))
         commands.clear()
-        client = node.create_client(Trigger, "/teleop/estop")
-        client.wait_for_service(2.0)
+        pressed = way == "button"
         called = time.monotonic_ns()
-        future = client.call_async(Trigger.Request())
-        _play(0.3, lambda: out.publish(player.frame(1.0)))
-        node.until(future.done, 2.0, "answer of /teleop/estop")
+        future = None if pressed else client.call_async(Trigger.Request())
+        _play(0.3, partial(send, pressed))
+        if future is not None:
+            node.until(future.done, 2.0, "answer of /teleop/estop")
         moving = [c.commit_time_ns for c in commands if c.commit_time_ns > called and c.dt > 0.0]
-        took.append(max(0.0, (max(moving, default=called) - called) * 1e-6))
+        took[way].append(max(0.0, (max(moving, default=called) - called) * 1e-6))
+        _play(0.1, lambda: out.publish(player.frame(0.0)))
         node.call(Trigger, "/teleop/estop/reset")
-        node.destroy_client(client)
-    return float(np.percentile(took, 99))
+    worst = {f"estop_{way}_p99_ms": float(np.percentile(values, 99)) for way, values in took.items()}
+    return {"estop_p99_ms": max(worst.values()), **worst}
