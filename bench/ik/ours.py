@@ -5,7 +5,8 @@ from __future__ import annotations
 from teleop_common.enums import Authority, PoseFlags
 from teleop_common.limits import RobotLimits
 from teleop_common.records import ArmAuthority, Controller, Header, JointState, Pose, TrackedPose
-from teleop_ik.arm import Arm, ArmConfig, ArmInput, ArmState
+from teleop_ik.arm import Arm
+from teleop_ik.arm_data import ArmConfig, ArmInput, ArmState
 from teleop_ik.kinematics import Joints, quat_from_mat
 from teleop_ik.solver import Solver, Target
 

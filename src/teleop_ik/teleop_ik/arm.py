@@ -3,171 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-from teleop_common.enums import Authority, PoseFlags, Reason, TargetStatus
-from teleop_common.limits import JointLimits, RobotLimits
-from teleop_common.records import ArmAuthority, Controller, JointState, JointTarget, Pose, Vec3
-from teleop_common.spatial import compose, quat_conjugate, quat_normalized, quat_rotate
-from teleop_description.hand import Hand
-from teleop_ik import floor, gripper, leash, pace
-from teleop_ik.anchor import Anchor, Mapping, moved, tool_target
+from teleop_common.enums import Authority, Reason, TargetStatus
+from teleop_common.records import JointTarget, Pose
+from teleop_common.spatial import quat_to_rotvec
+from teleop_ik import floor, fold, gripper, leash, pace, wrist
+from teleop_ik.anchor import Anchor, Mapping, moved, tool_target, turn_of
+from teleop_ik.arm_data import ArmConfig, ArmInput, ArmState, bounds_of, claims_tracked, ordered, tracked_hand
+from teleop_ik.goal import Goal
 from teleop_ik.kinematics import Joints, forward, mat_from_quat
-from teleop_ik.solver import Bounds, Solution, Solver, Target, limit_step, sane, within
+from teleop_ik.solver import Bounds, Solver, Target, limit_step, sane, within
 
 UNREACHABLE = 1e-3  # [m], excess above which the operator is told
 ABSORB = 1e-4  # [m], excess above which it is forgiven
-SHARE = 0.95  # of speed and acceleration; with the rest the guard makes up for frames that come unevenly
 ENGAGED = (Authority.COUNTDOWN, Authority.DRIVING, Authority.GRACE)
-
-
-class ArmConfig(NamedTuple):
-    """What does not change while the process lives.
-
-    Attributes:
-        name: arm.
-        limits: limits of the robot.
-        mount: base of the arm in world.
-        bench: height of the bench in world [m].
-        leash: largest distance of target from measured joints [rad].
-        hand: what is kept above the bench besides the joints.
-        pose: ``grip`` or ``aim``: which pose of the controller drives.
-        gains: translation gains along forward, left and up.
-        dead_zone: of the trigger, at either end.
-        trigger_gain: of what lies between.
-        stale: age from which feedback is no longer used [s].
-        feedback: ``closed``: solves start from the measured joints and the leash ties targets to them; ``open``: the last
-            command stands for the arm.
-    """
-
-    name: str
-    limits: RobotLimits
-    mount: Pose
-    bench: float
-    leash: float
-    hand: Hand = Hand()
-    pose: str = "grip"
-    gains: Vec3 = (1.0, 1.0, 1.0)
-    dead_zone: float = 0.03
-    trigger_gain: float = 1.0
-    stale: float = 0.2
-    feedback: str = "closed"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of all joints, prefixed, the gripper last."""
-        return self.limits.arm_names(self.name)
-
-    @property
-    def floor(self) -> floor.Floor:
-        """The level that the hand keeps above."""
-        up = quat_rotate(quat_conjugate(self.mount.orientation), (0.0, 0.0, 1.0))
-        return floor.Floor(up, self.bench + self.limits.floor_clearance - self.mount.position[2], self.hand)
-
-    @property
-    def bounds(self) -> Bounds:
-        """Limits of the arm joints, less what the guard keeps in hand."""
-        return _bounds(self.limits.joints)
-
-
-def _bounds(joints: tuple[JointLimits, ...]) -> Bounds:
-    return Bounds(
-        tuple(j.lower for j in joints),
-        tuple(j.upper for j in joints),
-        tuple(SHARE * j.velocity for j in joints),
-        tuple(SHARE * j.acceleration for j in joints),
-    )
-
-
-class ArmState(NamedTuple):
-    """All that one arm carries from frame to frame.
-
-    Attributes:
-        anchor: the anchor, or None before the next tracked frame of an engaged arm.
-        key: engage, connection and epoch for which it holds.
-        previous: last target [rad], arm joints.
-        rate: its speed [rad/s]; empty: at rest.
-        leashes: leash of each arm joint [rad].
-        level: floor in force [m].
-        rest: height that the floor raised the last target to [m], far below when it did not.
-        grip: where the gripper is to go [rad].
-        trigger: gripper position that the trigger asked for one frame earlier [rad].
-        taken: whether the trigger has the gripper.
-        opening: where the gripper is on its way there, within its speed and acceleration [rad].
-        opens: how fast [rad/s].
-    """
-
-    anchor: Anchor | None = None
-    key: tuple[int, int, int] = (0, 0, 0)
-    previous: Joints = ()
-    rate: Joints = ()
-    leashes: Joints = ()
-    level: float = 0.0
-    rest: float = floor.NOWHERE
-    grip: float = 0.0
-    trigger: float = 0.0
-    taken: bool = False
-    opening: float = 0.0
-    opens: float = 0.0
-
-
-class ArmInput(NamedTuple):
-    """What one frame brings for one arm.
-
-    Attributes:
-        authority: the guard's word on this arm.
-        hand: the paired controller, poses in the tracking space; None when no hand is paired.
-        world_from_tracking: the tracking space in world.
-        heading: yaw of the operator in world [rad], or None while unknown.
-        yaw: of the stance [rad].
-        scale: translation scale.
-        connection: of the frame.
-        epoch: of the session.
-        recentred: the play space moved.
-        feedback: newest joint state, or None.
-        age: its age [s].
-        dt: time since the frame before [s].
-    """
-
-    authority: ArmAuthority
-    hand: Controller | None
-    world_from_tracking: Pose
-    heading: float | None
-    yaw: float
-    scale: float
-    connection: int
-    epoch: int
-    recentred: bool
-    feedback: JointState | None
-    age: float
-    dt: float
-
-
-def ordered(names: tuple[str, ...], given: tuple[str, ...], values: tuple[float, ...]) -> Joints | None:
-    """Return ``values`` of joints ``given`` in the order of ``names``; None when one is missing or absurd."""
-    if len(values) < len(given):
-        return None
-    if given != names:
-        table = dict(zip(given, values))
-        if any(name not in table for name in names):
-            return None
-        values = tuple([table[name] for name in names])
-    return tuple(values[: len(names)]) if sane(values) else None
-
-
-def tracked_hand(hand: Controller | None, which: str, world_from_tracking: Pose) -> Pose | None:
-    """Return the hand's pose in world; None unless it is tracked, finite and a rotation."""
-    if hand is None or not hand.connected:
-        return None
-    sample = hand.grip if which == "grip" else hand.aim
-    if sample.flags != PoseFlags.ALL or not all(map(math.isfinite, sample.pose.position)):
-        return None
-    try:
-        pose = Pose(sample.pose.position, quat_normalized(sample.pose.orientation))
-    except ValueError:
-        return None
-    world = compose(world_from_tracking, pose)
-    return world if all(map(math.isfinite, world.position + world.orientation)) else None
 
 
 class Arm:
@@ -180,8 +29,12 @@ class Arm:
         self.names = config.names
         self.count = len(config.limits.joints)
         self.bounds = config.bounds
-        self.fingers = _bounds((config.limits.gripper.limits,)) if config.limits.gripper else Bounds((), (), ())
+        self.fingers = bounds_of((config.limits.gripper.limits,)) if config.limits.gripper else Bounds((), (), ())
         self.floor = config.floor
+        self.look = fold.look(config.folds, self.bounds, floor.QUICK)
+        # joints of a wrist that rides the hand; inverse kinematics has the others
+        self.riders = wrist.count(self.count) if config.wrist == "direct" else 0
+        self.turns = config.wrist_gains if self.riders else (1.0, 1.0, 1.0)
 
     def step(self, state: ArmState, given: ArmInput) -> tuple[ArmState, JointTarget | None]:
         """Return the next state and the target; no target while the guard has given no reference."""
@@ -200,7 +53,7 @@ class Arm:
         engaged = authority.state in ENGAGED
         hand = tracked_hand(given.hand, self.config.pose, given.world_from_tracking) if engaged else None
         if hand is None or given.heading is None:
-            bad = engaged and given.hand is not None and given.hand.connected and _claims_tracked(given.hand, self.config.pose)
+            bad = engaged and given.hand is not None and given.hand.connected and claims_tracked(given.hand, self.config.pose)
             return state._replace(anchor=None), self._held(
                 given, reference, TargetStatus.BAD_INPUT if bad and hand is None else TargetStatus.HELD
             )
@@ -223,8 +76,12 @@ class Arm:
         offset = tuple([r - q for r, q in zip(reference, solved.joints)])
         trigger = self._asked(given)
         level = self.floor._replace(openings=reference[n:] + measured[n:], lead=offset)
+        first = n - self.riders
+        anchor = Anchor(hand, heading, posture.pose, offset)
+        if self.riders:
+            anchor = anchor._replace(wrist=solved.joints[first:], ride=wrist.riding(posture.axes[first:]))
         state = ArmState(
-            anchor=Anchor(hand, heading, posture.pose, offset),
+            anchor=anchor,
             key=key,
             previous=reference[:n],
             leashes=leash.lengths(reference[:n], seed, self.config.leash),
@@ -233,6 +90,7 @@ class Arm:
             trigger=trigger,
             taken=False,
             opening=reference[n] if len(reference) > n else 0.0,
+            overs=fold.overs(self.config.folds, reference),
         )
         status = TargetStatus.OK if fresh else TargetStatus.STALE_FEEDBACK
         reason = (0,) * n + (int(Reason.TAKE_OVER),) * (len(reference) - n)
@@ -245,7 +103,7 @@ class Arm:
         chain = self.solver.chain
         fresh = given.age <= self.config.stale
         closed = fresh and self.config.feedback == "closed"
-        mapping = Mapping(self.config.mount, given.yaw, given.scale, self.config.gains)
+        mapping = Mapping(self.config.mount, given.yaw, given.scale, self.config.gains, self.turns)
         asked = tool_target(anchor, hand, mapping)
         # the solver works with joints where the tool really is; the offset leads from there to commands
         previous = tuple([p - o for p, o in zip(state.previous, anchor.offset)])
@@ -259,26 +117,30 @@ class Arm:
         level = self.floor._replace(openings=(state.opening, *measured[n:]) if last else (), lead=anchor.offset)
         level = level._replace(height=state.level)
         here = forward(chain, previous)
-        inside = within(bounds, previous)
         target = Target(asked.position, mat_from_quat(asked.orientation))
         above = floor.room(level, chain, previous, here)
         high = above >= floor.LOOK and given.dt <= floor.QUICK
-
-        def solve(wanted: Target) -> Solution:
-            return self.solver.solve(wanted, seed, previous, bounds, given.dt, state.rate)
-
+        fence = self._fence(state, anchor, previous, given.dt)
+        ride = wrist.wanted(anchor.wrist, anchor.ride, quat_to_rotvec(turn_of(anchor, hand, mapping))) if self.riders else ()
+        goal = Goal(self.solver, seed, previous, bounds, given.dt, state.rate, fence, ride)
         if high:
             target = floor.raised_to(level, target)
-            solved, rest = solve(target), floor.NOWHERE
+            solved, rest = goal.solve(target), floor.NOWHERE
         else:
             now = floor.approached(level, above, given.dt)
-            target, solved, rest = floor.solve_above(now, chain, here, target, solve, state.rest)
-        step, rate = stride = pace.step(previous, state.rate, solved.joints, solved.ahead, inside, given.dt)
+            target, solved, rest = floor.solve_above(now, chain, here, target, goal.solve, state.rest)
+        inside = goal.inside
+        stride = pace.step(previous, state.rate, solved.joints, goal.ahead(solved), inside, given.dt)
         if not high:
             least = level.height - floor.SLACK
-            step, rate = pace.clear(stride, previous, state.rate, inside, given.dt, lambda q: floor.clear(level, chain, q), least)
+            stride = pace.clear(stride, previous, state.rate, inside, given.dt, lambda q: floor.clear(level, chain, q), least)
+        if fence is not None:
+            stride = pace.clear(stride, previous, state.rate, inside, given.dt, fence.room, -fence.slack)
+        step, rate = stride
         joints = tuple([q + o for q, o in zip(step, anchor.offset)])
         reason = [int(Reason.FLOOR) if rest > floor.NOWHERE else int(Reason.NONE)] * n
+        for i in goal.bent(solved):
+            reason[i] = int(Reason.POSITION_LIMIT)
         leashes = state.leashes
         if closed:
             leashes = leash.shortened(leashes, state.previous, measured, self.config.leash)
@@ -295,7 +157,9 @@ class Arm:
                     [q - o if cut == Reason.LEASH else g for q, o, g, cut in zip(joints, anchor.offset, solved.joints, reason)]
                 )
                 less = moved(asked, forward(chain, solved.joints).pose, forward(chain, kept).pose)
-                anchor = anchor._replace(hand=hand, tool=less, absorbed=(0.0, 0.0, 0.0))
+                cuts = reason[n - self.riders :]
+                at = tuple([k if cut == Reason.LEASH else w for w, k, cut in zip(ride, kept[n - self.riders :], cuts)])
+                anchor = anchor._replace(hand=hand, tool=less, absorbed=(0.0, 0.0, 0.0), wrist=at)
         excess = solved.residual_position
         if excess > ABSORB and Reason.LEASH not in reason:
             ax, ay, az = anchor.absorbed
@@ -304,7 +168,8 @@ class Arm:
         if state.level < self.floor.height:
             level = level._replace(height=self.floor.height)
             state = state._replace(level=floor.settled(level, state.level, step, chain))
-        state = state._replace(anchor=anchor, previous=joints, rate=rate, leashes=leashes, rest=rest)
+        overs = fold.settled(state.overs, self.config.folds, joints)
+        state = state._replace(anchor=anchor, previous=joints, rate=rate, leashes=leashes, rest=rest, overs=overs)
         status = TargetStatus.OK if excess <= UNREACHABLE else TargetStatus.UNREACHABLE
         if not fresh:
             status = TargetStatus.STALE_FEEDBACK
@@ -313,6 +178,13 @@ class Arm:
         pose = Pose(target.position, asked.orientation)
         done = self._target(given, joints, (*reason, *last), pose, excess, solved.residual_rotation, seed, status)
         return state, done
+
+    def _fence(self, state: ArmState, anchor: Anchor, previous: Joints, dt: float) -> fold.Fence | None:
+        """Return the borders at which the arm would fold, None while they are far."""
+        if not self.config.folds:
+            return None
+        fence = fold.Fence(self.config.folds, state.overs, anchor.offset)
+        return fence if dt > floor.QUICK or fence.room(previous) < self.look else None
 
     def _asked(self, given: ArmInput) -> float:
         fingers = self.config.limits.gripper
@@ -367,7 +239,3 @@ class Arm:
             seed=seed,
             status=int(status),
         )
-
-
-def _claims_tracked(hand: Controller, which: str) -> bool:
-    return (hand.grip if which == "grip" else hand.aim).flags == PoseFlags.ALL

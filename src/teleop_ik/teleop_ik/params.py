@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from teleop_common.params import param
+from teleop_ik.setup_arms import MARGIN
 from teleop_ik.solver import SOLVERS
+from teleop_ik.wrist import GAINS, WRISTS
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class RetargeterParams:
     pose: str = param("grip", "pose of the controller that drives the tool", choices=("grip", "aim"))
     feedback: str = param(
         "closed",
-        "closed: solves start from the measured joints and a leash ties targets to them; open: the last command stands for the arm",
+        "closed: solves start from the measured joints and a leash ties targets to them; open: the last command stands for "
+        "the arm",
         choices=("closed", "open"),
     )
     leash: str = param("simulation", "which leash of the limits file holds", choices=("simulation", "hardware"))
@@ -37,4 +40,24 @@ class RetargeterParams:
     )
     trigger_dead_zone: float = param(
         0.03, "share of the trigger's travel at either end that does nothing", minimum=0.0, maximum=0.4
+    )
+    margin: float = param(
+        MARGIN,
+        "clearance of an arm's own links that it keeps by itself; no less than the guard's margin",
+        unit="m",
+        minimum=0.0,
+        maximum=0.2,
+    )
+    wrist: str = param(
+        "ik",
+        "ik: the tool's attitude follows the hand's; direct: the last joints (three at most) ride the hand's attitude since the "
+        "engage, exaggerated, and only position is left to inverse kinematics",
+        choices=WRISTS,
+    )
+    wrist_gains: tuple[float, ...] = param(
+        GAINS,
+        "wrist: direct: turn of the tool for a turn of the hand about the operator's forward (roll), left (pitch) and up (yaw)",
+        unit="rad/rad",
+        minimum=-5.0,
+        maximum=5.0,
     )

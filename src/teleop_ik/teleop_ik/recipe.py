@@ -9,9 +9,10 @@ from teleop_common.cell import Cell
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_common.plain import from_plain, to_plain
+from teleop_description import folds
 from teleop_ik.arm import Arm
 from teleop_ik.retargeter import Retargeter, to_json
-from teleop_ik.setup_arms import from_parameters, model_hash
+from teleop_ik.setup_arms import MARGIN, from_parameters, model_hash
 
 FORMAT = 1
 OTHER_VERSION = "re-simulate with the version that recorded it"
@@ -34,6 +35,8 @@ def describe(parameters: Mapping[str, Any], limits: RobotLimits, cell: Cell, sta
         "limits_file": limits.source,
         "cell_file": cell.source,
         "model_hash": model_hash(limits),
+        # distances of hulls are iterated, and may differ in their last digits from machine to machine
+        "folds": to_plain(folds.load(limits, parameters.get("margin", MARGIN))),
         "started_ns": started_ns,
     }
 
@@ -72,4 +75,6 @@ def rebuild(config: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[Arm
         raise ConfigError(
             "recorded model", limits.urdf, config["model_hash"], f"{here}, the model here", "install the model that was recorded"
         )
-    return from_parameters({**defaults, **config["parameters"]}, limits, cell)
+    # a recording of before the folds was made without any
+    borders = folds.from_json(config.get("folds", []))
+    return from_parameters({**defaults, **config["parameters"]}, limits, cell, borders)

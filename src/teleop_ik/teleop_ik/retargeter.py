@@ -19,7 +19,9 @@ from teleop_common.records import (
 )
 from teleop_common.spatial import heading_yaw, quat_multiply, quat_normalized
 from teleop_ik.anchor import Anchor
-from teleop_ik.arm import Arm, ArmInput, ArmState
+from teleop_ik.arm import Arm
+from teleop_ik.arm_data import ArmInput, ArmState
+from teleop_ik.fold import Over
 
 LONGEST_DT = 0.1  # [s], the most that one frame credits
 SILENCE = 0.2  # [s] without a frame, from which on a connection's numbers may begin anew
@@ -76,7 +78,8 @@ def from_json(data: dict[str, Any]) -> State:
         anchor = _frozen(arm["anchor"])
         if anchor is not None:
             anchor = Anchor(**{**anchor, "hand": Pose(*anchor["hand"]), "tool": Pose(*anchor["tool"])})
-        arms.append(ArmState(**{**_frozen({k: v for k, v in arm.items() if k != "anchor"}), "anchor": anchor}))
+        state = ArmState(**{**_frozen({k: v for k, v in arm.items() if k != "anchor"}), "anchor": anchor})
+        arms.append(state._replace(overs=tuple(Over(*over) for over in state.overs)))
     return State(**{**data, "arms": tuple(arms)})
 
 

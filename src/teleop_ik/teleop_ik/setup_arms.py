@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +10,21 @@ from teleop_common.cell import Cell
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_common.records import Vec3
-from teleop_description import hand
+from teleop_description import folds, hand
 from teleop_description.assets import digest, urdf_path
+from teleop_description.folds import Fold
 from teleop_ik.analytic import Analytic
-from teleop_ik.arm import Arm, ArmConfig
+from teleop_ik.arm import Arm
+from teleop_ik.arm_data import ArmConfig
 from teleop_ik.differential import Differential
 from teleop_ik.kinematics import Chain, chain_from_urdf
 from teleop_ik.levenberg_marquardt import LevenbergMarquardt
 from teleop_ik.point_dls import PointDls
 from teleop_ik.solver import SOLVERS, Solver
 from teleop_ik.velocity import Velocity
+from teleop_ik.wrist import GAINS
+
+MARGIN = 0.015  # [m], the guard's default
 
 _PLAIN: dict[str, Callable[[Chain], Solver]] = {
     "differential": Differential,
@@ -69,20 +74,20 @@ def model_hash(limits: RobotLimits) -> str:
     return digest(limits, f"model {limits.tip_link}")
 
 
-def from_parameters(parameters: Mapping[str, Any], limits: RobotLimits, cell: Cell) -> tuple[Arm, ...]:
+def from_parameters(
+    parameters: Mapping[str, Any], limits: RobotLimits, cell: Cell, borders: tuple[Fold, ...] | None = None
+) -> tuple[Arm, ...]:
     """Return the arms as the parameters of the node ``retargeter`` describe them.
 
     Args:
         parameters: name → value, lists or tuples alike; all of them.
         limits: limits of the robot.
         cell: the work cell.
+        borders: of the arm's folds; None: those of the model here.
 
     Raises:
         ConfigError: see ``make_arms``; or gains that are not three.
     """
-    gains = tuple(parameters["gains"])
-    if len(gains) != 3:
-        raise ConfigError("parameter", "gains", list(gains), "three numbers: forward, left, up", "mend the parameter")
     return make_arms(
         tuple(parameters["arms"]),
         limits,
@@ -91,11 +96,21 @@ def from_parameters(parameters: Mapping[str, Any], limits: RobotLimits, cell: Ce
         solver=parameters["solver"],
         leash=parameters["leash"],
         pose=parameters["pose"],
-        gains=gains,
+        gains=_three("gains", parameters["gains"], "forward, left, up"),
         dead_zone=parameters["trigger_dead_zone"],
         trigger_gain=parameters.get("trigger_gain", 1.0),
         feedback=parameters.get("feedback", "closed"),  # a recording of before the parameter
+        wrist=parameters.get("wrist", "ik"),
+        wrist_gains=_three("wrist_gains", parameters.get("wrist_gains", GAINS), "roll, pitch, yaw"),
+        margin=parameters.get("margin", MARGIN),
+        borders=borders,
     )
+
+
+def _three(name: str, values: Sequence[float], what: str) -> Vec3:
+    if len(values) != 3:
+        raise ConfigError("parameter", name, list(values), f"three numbers: {what}", "mend the parameter")
+    return (values[0], values[1], values[2])
 
 
 def make_arms(
@@ -111,8 +126,12 @@ def make_arms(
     dead_zone: float = 0.03,
     trigger_gain: float = 1.0,
     feedback: str = "closed",
+    wrist: str = "ik",
+    wrist_gains: Vec3 = GAINS,
+    margin: float = MARGIN,
+    borders: tuple[Fold, ...] | None = None,
 ) -> tuple[Arm, ...]:
-    """Return the arms.
+    """Return the arms; ``borders`` of their folds are those of the model here at ``margin`` [m] when None.
 
     Raises:
         ConfigError: an unknown arm, one named twice, none, a solver that does not know the robot, or a collision mesh that
@@ -123,9 +142,23 @@ def make_arms(
     made = make_solver(solver, chain, limits.source)
     length = limits.leash_hardware if leash == "hardware" else limits.leash_simulation
     body = hand.load(limits)
+    made_borders = folds.load(limits, margin) if borders is None else borders
     configs = [
         ArmConfig(
-            arm, limits, cell.mount(arm), cell.bench_height, length, body, pose, gains, dead_zone, trigger_gain, feedback=feedback
+            name=arm,
+            limits=limits,
+            mount=cell.mount(arm),
+            bench=cell.bench_height,
+            leash=length,
+            hand=body,
+            pose=pose,
+            gains=gains,
+            dead_zone=dead_zone,
+            trigger_gain=trigger_gain,
+            feedback=feedback,
+            folds=made_borders,
+            wrist=wrist,
+            wrist_gains=wrist_gains,
         )
         for arm in arms
     ]

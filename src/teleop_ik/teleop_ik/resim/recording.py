@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from teleop_common.errors import ConfigError
 from teleop_common.records import AuthorityState, JointState, JointTarget, JointTargets, SessionState, TeleopFrame
-from teleop_ik.arm import ordered
+from teleop_ik.arm_data import ordered
 from teleop_ik.recipe import OTHER_VERSION
 from teleop_ik.retargeter import Feedback, State, from_json
 
