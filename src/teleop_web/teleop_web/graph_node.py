@@ -14,7 +14,7 @@ from teleop_common import qos, records
 from teleop_common.runner import TeleopNode, monotonic_s
 from teleop_common.transport import subscribe
 from teleop_interfaces.msg import JointTargets, TeleopFrame
-from teleop_interfaces.srv import SessionCommand, SetStance, SimCubes
+from teleop_interfaces.srv import Home, SessionCommand, SetStance, SimCubes
 from teleop_web.eventlog import EventLog
 from teleop_web.graph import Answer
 from teleop_web.hub import Clock
@@ -39,6 +39,7 @@ class GraphNode(TeleopNode):
         self._camera_names: list[str] = []
         self._wanted: set[str] = set()
         kinds = [(SessionCommand, "/teleop/session/command"), (SetStance, "/teleop/session/set_stance"), (SimCubes, "/sim/cubes")]
+        kinds += [(Home, "/teleop/home")]
         kinds += [(Trigger, name) for name in ("/teleop/estop", "/teleop/estop/reset", "/sim/reset")]
         kinds += [(kind, f"/{arm}/{name}") for arm in arms for kind, name in ((Trigger, "estop"), (SetBool, "torque"))]
         self._service_clients = {name: self.create_client(kind, name) for kind, name in kinds}

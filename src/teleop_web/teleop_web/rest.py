@@ -51,6 +51,7 @@ class Rest:
             post("/api/stance", guarded(self._stance)),
             post("/api/estop", self._estop),
             post("/api/estop/reset", guarded(self._estop_reset)),
+            post("/api/home", guarded(self._home)),
             post("/api/torque/{arm}", guarded(self._torque)),
             post("/api/sim/reset", guarded(self._sim_reset)),
             post("/api/sim/cubes", guarded(self._sim_cubes)),
@@ -169,6 +170,13 @@ class Rest:
 
     async def _estop_reset(self, _request: web.Request) -> web.Response:
         return await self._answer(await self._call("/teleop/estop/reset"))
+
+    async def _home(self, request: web.Request) -> web.Response:
+        arms = (await self._body(request)).get("arms", [])
+        if not isinstance(arms, list) or not all(arm in self._arms for arm in arms):
+            allowed = f"a list of {', '.join(self._arms)}; empty: all"
+            return problem(400, f"arms: got {str(arms)[:40]!r}", allowed, "name arms or leave it out")
+        return await self._answer(await self._call("/teleop/home", arms=arms))
 
     async def _torque(self, request: web.Request) -> web.Response:
         arm, body = request.match_info["arm"], await self._body(request)

@@ -65,6 +65,12 @@ def test_estop_with_the_right_code_stops_even_during_a_lock_out_and_its_answer_t
     probe.until(lambda: {"/teleop/estop", "/left/estop", "/right/estop"} <= set(graph.calls), what="e-stop carried out")
 
 
+def test_home_is_asked_for_all_arms_or_for_those_named(gateway, probe, graph):
+    probe.until(lambda: request(gateway, "/api/home", {})[0] == 200, what="home")
+    assert request(gateway, "/api/home", {"arms": ["left"]})[0] == 200
+    assert [call for call in graph.calls if call.startswith("home")] == ["home", "home left"]
+
+
 def test_session_command_is_passed_on_and_a_missing_service_is_named(gateway, probe, graph):
     probe.until(lambda: request(gateway, "/api/session/start", {})[0] == 200, what="start")
     assert "session 1" in graph.calls
@@ -79,6 +85,9 @@ def test_session_command_is_passed_on_and_a_missing_service_is_named(gateway, pr
         ("/api/session/fly", {}, 404),
         ("/api/torque/middle", {"on": True}, 404),
         ("/api/torque/left", {"on": "yes"}, 400),
+        ("/api/home", {"arms": ["middle"]}, 400),
+        ("/api/home", {"arms": "left"}, 400),
+        ("/api/home", {"arms": [{}]}, 400),
         ("/api/sim/cubes", {"seed": -1}, 400),
         ("/api/stance", {"stance": 3}, 400),
         ("/api/stance", {"scale": 10**400}, 400),

@@ -61,10 +61,10 @@ export function armText(arm: Arm): { text: string; tone: 'good' | 'busy' | 'idle
     case 'grace':
       return { text: `tracking lost, holding${why}`, tone: 'busy' };
     case 'homing':
-      return { text: 'going home', tone: 'busy' };
+      return { text: 'going home; squeeze to take it', tone: 'busy' };
     case 'replay':
     case 'external':
-      return { text: `driven by ${arm.owner || arm.authority}`, tone: 'busy' };
+      return { text: `driven by ${arm.owner || arm.authority}; it must release the arm`, tone: 'busy' };
     case 'estop':
       return { text: 'E-STOP', tone: 'bad' };
     case 'fault':

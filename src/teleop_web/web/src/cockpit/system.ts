@@ -22,18 +22,20 @@ export class SessionCard {
   private readonly facts = h('p', { class: 'facts' });
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private readonly stance = h('select', { 'aria-label': 'stance' }, ...['behind', 'facing', 'camera'].map((s) => h('option', { value: s }, `stance ${s}`)));
+  private readonly home: HTMLButtonElement;
   private readonly sim: HTMLElement;
 
-  constructor(onCommand: (command: string) => void, onStance: (stance: string) => void, onSim: (what: 'reset' | 'cubes') => void) {
+  constructor(onCommand: (command: string) => void, onHome: () => void, onStance: (stance: string) => void, onSim: (what: 'reset' | 'cubes') => void) {
     const row = h('div', { class: 'buttons' });
     for (const name of ['connect', 'start', 'stop', 'reset', 'disconnect']) {
       const made = button(name, () => onCommand(name), name === 'start' ? 'primary' : '');
       this.buttons.set(name, made);
       row.append(made);
     }
+    this.home = button('arms home', onHome);
     this.stance.onchange = () => onStance(this.stance.value);
     this.sim = h('div', { class: 'buttons' }, button('reset simulation', () => onSim('reset')), button('new cubes', () => onSim('cubes')));
-    this.element = h('section', { class: 'card' }, h('h2', {}, 'Session'), this.badge, this.facts, row, h('div', { class: 'buttons' }, this.stance), this.sim);
+    this.element = h('section', { class: 'card' }, h('h2', {}, 'Session'), this.badge, this.facts, row, h('div', { class: 'buttons' }, this.stance, this.home), this.sim);
   }
 
   update(state: State): void {
@@ -46,6 +48,7 @@ export class SessionCard {
     text(this.facts, facts.filter(Boolean).join('  ·  '));
     const allowed = ALLOWED[session.state] ?? [];
     for (const [name, made] of this.buttons) made.disabled = !allowed.includes(name);
+    this.home.disabled = session.state !== 'running';
     if (document.activeElement !== this.stance && session.stance) this.stance.value = session.stance;
     this.stance.disabled = session.state === 'unknown';
     this.sim.hidden = !state.arms.some((arm) => arm.sink === 'simulation');
