@@ -31,6 +31,7 @@ from teleop_common.records import (
 )
 from teleop_ik.retargeter import Feedback
 from teleop_ik.solver import Solver
+from teleop_safety.guard import Guard
 from teleop_safety.outputs import Outputs
 from teleop_safety.settings import Instant
 
@@ -177,6 +178,10 @@ class Lockstep:
     def authority(self, arm: str) -> Authority:
         """Return what the guard last said of ``arm``."""
         return Authority(next((a.state for a in self._authority.arms if a.arm == arm), Authority.IDLE))
+
+    def put(self, message: Callable[[Guard, Instant], Outputs]) -> None:
+        """Hand the guard something of one's own, a service call or an owner's targets, and send what it returns."""
+        self._send(message(self.cores.guard, self._at()))
 
     # ---- the virtual clock
     def _push(self, time: int, order: int, action: Callable[[], None]) -> None:
