@@ -45,13 +45,17 @@ class Hand:
     connected: bool = True
     primary: bool = False
     secondary: bool = False
+    thumbstick_click: bool = False
 
     def record(self) -> records.Controller:
         """Return the controller as a headset would report it."""
         if not self.connected:
             return records.Controller()
         pose = records.TrackedPose(records.Pose(self.position, self.orientation), int(PoseFlags.ALL) if self.tracked else 0)
-        return records.Controller(True, pose, pose, self.trigger, self.squeeze, primary=self.primary, secondary=self.secondary)
+        return records.Controller(
+            True, pose, pose, self.trigger, self.squeeze,
+            primary=self.primary, secondary=self.secondary, thumbstick_click=self.thumbstick_click,
+        )  # fmt: skip
 
 
 @dataclass
