@@ -43,6 +43,9 @@ class Committer:
     def _commit(self, at: Instant, moves: dict[str, Motion], out: Outputs) -> None:
         """Move the arms of ``moves``, hold or repeat the others, and put out commands and authority."""
         shared = self.shared
+        for arm, state in self.arms.items():
+            # any message may come before the tick that would have noticed
+            self._hands.supervise(at, shared, arm, state, out)
         shared.commit += 1
         shared.published += 1
         if moves:

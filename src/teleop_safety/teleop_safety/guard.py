@@ -15,7 +15,7 @@ from teleop_common.enums import Authority, Counter
 from teleop_common.limits import RobotLimits
 from teleop_common.records import DriverState, EstopState, GuardState, JointState, JointTargets, SessionState, TeleopFrame
 from teleop_safety import commit, drivers, estop, intake, reports
-from teleop_safety.authority import ACTIVE, Event, owner
+from teleop_safety.authority import Event, owner
 from teleop_safety.commit import Motion
 from teleop_safety.committer import Committer
 from teleop_safety.envelope import Envelope
@@ -74,7 +74,7 @@ class Guard(Committer):
         if changed or stopped:
             self._gap(at, out, "session epoch changed" if changed else "session no longer running", event=Event.HALT)
         for arm, state in self.arms.items():
-            if state.authority in ACTIVE and shared.hands.get(arm) != before.get(arm):
+            if shared.hands.get(arm) != before.get(arm):
                 self._hands.event(at, shared, arm, state, Event.GAP, "paired with another hand", out)
         return self._settle(at, out)
 

@@ -285,8 +285,8 @@ def test_pairing_swaps_hands():
     world = World()
     world.run(0.1)
     world.session(hand=("right", "left"))
+    world.frame()
     world.squeeze("left")
-    world.feed()
     world.session(hand=("right", "left"))
     world.frame()
     assert world.state("right") is A.COUNTDOWN
@@ -458,3 +458,27 @@ def test_there_are_as_many_stops_and_resets_as_losses(connected):
         world.run(0.02)
         expected, present = expected + (present and not there), bool(there)
     assert len(told(world, "stop")) == len(told(world, "reset")) == expected
+
+
+def test_idle_arm_given_another_hand_without_a_new_epoch_waits_until_that_hand_has_opened():
+    world = World()
+    world.run(0.1)
+    world.squeeze("right")
+    world.session(hand=("right", "left"))
+    for _ in range(5):
+        world.feed()
+        world.session(hand=("right", "left"))
+        world.frame()
+    assert world.state("left") is A.IDLE
+    assert world.arm("left").must_open
+
+
+def test_commit_of_one_arm_between_late_ticks_does_not_show_the_other_driving_with_a_silent_driver():
+    world = World().drive("left", "right")
+    for _ in range(2):
+        world.advance(110_000_000)
+        world.driver("left")
+        world.joints("left")
+        world.frame()
+        out = world.target({"left": HOME})
+    assert [arm.state for arm in out.authority.arms] == [A.DRIVING, A.IDLE]
