@@ -7,7 +7,7 @@ from teleop_ik.fold import Fence
 from teleop_ik.kinematics import Joints, forward
 from teleop_ik.solver import Bounds, Solution, Solver, Target, clamped, within
 
-MISSED = 1e-4  # [m] short of the target, from which a held wrist gives way
+MISSED = 1e-4  # [m] out of reach, from which a held wrist gives way
 
 
 class Goal:
@@ -81,14 +81,17 @@ class Goal:
         bounds, previous = wrist.held(self._ride, within(self._bounds, self._previous), self._previous, self._dt)
         # the attitude of a wrist that rides is what it gives
         asked = target._replace(rotation=forward(self._solver.chain, previous).rotation)
-        solution = self._ask(asked, previous, bounds)
+        solution = self._ask(asked, previous, bounds, ())
+        led = clamped((*solution.ahead[: -len(self._ride)], *self._ride), self.inside)
         if solution.residual_position <= MISSED:
-            # the pace brakes for where the ride leads, not for where this step ends
-            led = clamped((*solution.ahead[: -len(self._ride)], *self._ride), self.inside)
-            return solution._replace(ahead=led)
-        # position is never given up for attitude: from where the ride leads, the wrist gives way by as little as it takes
-        near = target._replace(rotation=forward(self._solver.chain, solution.joints).rotation)
+            # no faster than the arm goes along with it, and the pace brakes for where the ride leads, not for this step's end
+            ridden = wrist.shared(solution, previous, self._previous, len(self._ride))
+            return solution._replace(joints=ridden, ahead=led)
+        # position is never given up for attitude: the wrist gives way, and inverse kinematics keeps what it can of the attitude
+        # that the ride would give
+        riding = (*solution.joints[: -len(self._ride)], *led[-len(self._ride) :])
+        near = target._replace(rotation=forward(self._solver.chain, riding).rotation)
         return self._ask(near, self._previous, self._bounds)
 
-    def _ask(self, target: Target, previous: Joints, bounds: Bounds) -> Solution:
-        return self._solver.solve(target, self._seed, previous, bounds, self._dt, self._rate)
+    def _ask(self, target: Target, previous: Joints, bounds: Bounds, rate: Joints | None = None) -> Solution:
+        return self._solver.solve(target, self._seed, previous, bounds, self._dt, self._rate if rate is None else rate)

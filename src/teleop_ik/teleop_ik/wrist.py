@@ -10,12 +10,14 @@ from teleop_common.records import Quat, Vec3
 from teleop_common.spatial import quat_from_axis_angle, quat_to_rotvec
 from teleop_ik import dense, linear3
 from teleop_ik.kinematics import Joints
-from teleop_ik.solver import Bounds
+from teleop_ik.solver import Bounds, Solution
 
 WRISTS = ("ik", "direct")
 GAINS = (1.5, 1.5, 1.5)  # of roll, pitch and yaw [rad of the tool per rad of the hand]
 PLACING = 3  # joints that place the tool; at most as many after them turn it
 _DAMPING = 1e-3  # of the axes' normal matrix: two wrist axes in line share a turn instead of fighting over it
+_STILL = 1e-5  # [rad], a way shorter than this holds nothing up
+_LEAST = 0.1  # share of its step that the wrist goes in any case, so that a joint which cannot move does not hold it for ever
 
 
 def count(joints: int) -> int:
@@ -66,3 +68,20 @@ def held(joints: Joints, bounds: Bounds, previous: Joints, dt: float) -> tuple[B
         at.append(min(max(min(max(q, p - most), p + most), bounds.lower[i]), bounds.upper[i]))
     lower, upper = (*bounds.lower[:first], *at), (*bounds.upper[:first], *at)
     return bounds._replace(lower=lower, upper=upper), (*previous[:first], *at)
+
+
+def shared(solution: Solution, held: Joints, previous: Joints, count: int) -> Joints:
+    """Return a held wrist's solution with as much of the wrist's step as the placing joints do of theirs.
+
+    Args:
+        solution: of a solve from ``held``.
+        held: last command with the wrist where it is held [rad].
+        previous: last command [rad].
+        count: joints of the wrist.
+    """
+    first = len(previous) - count
+    steps = [(now - then, to - then) for now, to, then in zip(solution.joints[:first], solution.ahead, held)]
+    whole = sum([way * way for _, way in steps])
+    share = 1.0 if whole < _STILL * _STILL else min(1.0, max(_LEAST, sum([step * way for step, way in steps]) / whole))
+    wrist = [p + share * (q - p) for p, q in zip(previous[first:], held[first:])]
+    return (*solution.joints[:first], *wrist)
