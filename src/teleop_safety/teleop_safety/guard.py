@@ -133,10 +133,11 @@ class Guard(Committer):
         out = Outputs()
         try:
             intake.check_stamp(targets.header.stamp, at.ros, ns(self.settings.stale))
-            if targets.connection:
-                raise Refused(f"connection: got {targets.connection}, allowed 0: no frame causes an external target")
         except Refused as error:
             return self._refuse(at, out, "", f"external targets: {error}", Counter.STALE)
+        if targets.connection:
+            text = f"external targets: connection: got {targets.connection}, allowed 0: no frame causes them"
+            return self._refuse(at, out, "", text)
         for target in targets.arms:
             if (state := self.arms.get(target.arm)) is None:
                 continue
@@ -156,9 +157,7 @@ class Guard(Committer):
             return self._refuse(at, out, arm, str(error))
         blocked = drivers.stalled(at, state, self.limits.arm, self.settings, self.names[arm])
         if blocked:
-            for other, each in self.arms.items():
-                each.fault = f"stall of {blocked}"
-                self._hands.event(at, self.shared, other, each, Event.FAULT, each.fault, out)
+            self._fault(at, out, f"stall of {blocked}")
         return self._settle(at, out)
 
     def on_driver_state(self, at: Instant, arm: str, sample: DriverState) -> Outputs:
@@ -182,6 +181,9 @@ class Guard(Committer):
             self._hands.event(at, shared, arm, state, Event.FAULT, state.fault, out)
         elif not sample.error and state.fault.startswith("driver: "):
             state.fault = ""
+        strain = drivers.strained(at, state, sample, self.limits.arm, self.settings, self.names[arm])
+        if strain:
+            self._fault(at, out, f"effort of {strain}")
         if estop.finished(at, shared, self.arms):
             shared.latched, shared.source, shared.resetting, out.latch = False, "", 0, True
             out.event(at, shared.commit, "estop", "", "reset")

@@ -264,6 +264,19 @@ def test_commands_on_the_way_home_say_what_bounds_them_and_name_no_frame():
     assert (last.origin_stamp, last.connection, last.frame_sequence) == (0, 0, 0)
 
 
+@given(st.lists(st.sampled_from((0.0, 0.3, 0.5, 0.7, 1.0)), min_size=1, max_size=12), st.booleans())
+@settings(max_examples=30)
+def test_any_closing_of_the_grip_ends_the_way_home(grips, tracked):
+    world = world_away("right", settings=Settings(home_speed=0.05))
+    world.home()
+    closed = False
+    for squeeze in grips:
+        world.hands["right"] = hand(squeeze, tracked)
+        world.run(0.02)
+        closed = closed or squeeze > 0.6
+        assert (world.state() is A.HOMING) == (not closed)
+
+
 NEAR = st.lists(st.floats(-1.2, 1.2), min_size=12, max_size=12)
 
 

@@ -303,6 +303,44 @@ def test_origin_that_the_owner_gives_is_passed_on():
     assert world.last().origin_stamp == 123
 
 
+GRIPS = st.lists(st.sampled_from((0.0, 0.3, 0.5, 0.7, 1.0)), min_size=1, max_size=12)
+
+
+@given(GRIPS, st.sampled_from(("release", "silence")))
+@settings(max_examples=30)
+def test_no_grip_whatever_moves_an_owned_arm_or_drives_after_it_without_having_opened(grips, end):
+    world = owned()
+    for squeeze in grips:
+        world.hands["right"] = hand(squeeze)
+        world.external({"right": HOME})
+        world.run(0.02)
+        assert world.state() is A.EXTERNAL
+        assert world.last().position == HOME
+    if end == "release":
+        world.own(acquire=False)
+    world.run(1.6, World.hold_targets)
+    assert world.state() is A.IDLE
+    assert world.arm().must_open == (grips[-1] >= 0.4)
+
+
+def test_fault_of_an_owned_arm_with_no_operator_there_ends_with_the_e_stops_reset():
+    world = World()
+    world.alive["frames"] = False
+    world.run(0.1)
+    assert world.own().success
+    world.error["right"] = "overload"
+    world.driver("right")
+    assert world.state() is A.FAULT
+    world.error["right"] = ""
+    world.run(0.3)
+    assert world.state() is A.FAULT
+    world.take(world.guard.stop(world.now, "test"))
+    world.guard.reset(world.now, 1.0)
+    world.run(0.3)
+    assert world.state() is A.IDLE
+    assert world.own().success
+
+
 JOINTS = st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6).map(tuple)
 
 
