@@ -20,9 +20,9 @@ from teleop_description.assets import digest
 
 RESERVE = 0.002  # [m] above the margin, so that what the guard rounds, smooths and samples stays above it
 SLACK = 0.5  # share of the reserve that a fast step may use up
-_SETTINGS = f"folds v2 reserve={RESERVE!r}"
-_INNER = 65  # values of the inner joint
-_OUTER = 97  # of the outer joint, between which the border is then bisected
+_SETTINGS = f"folds v3 reserve={RESERVE!r}"
+_INNER = 49  # values of the inner joint
+_OUTER = 65  # of the outer joint, between which the border is then bisected
 _HALVINGS = 14
 _STILL = 0.003  # [m], a pair whose distance changes less stands still, and nothing keeps it apart
 _FARTHER = 0.02  # [rad] than any joint can be, so that the end of what was looked at is no border
