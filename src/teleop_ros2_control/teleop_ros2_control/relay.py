@@ -184,7 +184,7 @@ class Relay:
         """
         if self.driver is None:
             return None
-        load = (0.0,) * len(self.config.hardware)
+        load = (math.nan,) * len(self.config.hardware)  # not told by joint states, whose efforts are in N m
         state = self.driver.state(stamp, now, load=load, write_hz=write_hz, read_hz=read_hz, error=self.error(now))
         ages = tuple([now - self._readings[name].at for name in self.config.hardware])
         return state._replace(sample_age=ages)

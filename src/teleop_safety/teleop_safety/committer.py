@@ -119,6 +119,13 @@ class Committer:
             state.fault = ""
             self._hands.event(at, shared, arm, state, Event.ESTOP, f"e-stop by {shared.source}", out)
 
+    def _fault(self, at: Instant, out: Outputs, why: str) -> None:
+        """Stop both arms: one of them is blocked."""
+        for arm, state in self.arms.items():
+            if state.authority != Authority.ESTOP and not state.fault:  # a driver's own goes on by itself
+                state.fault = why
+            self._hands.event(at, self.shared, arm, state, Event.FAULT, why, out)
+
     def _refuse(self, at: Instant, out: Outputs, arm: str, text: str, counter: Counter = Counter.REFUSED) -> Outputs:
         """Count and show a refused message; nothing else changes."""
         for name, state in self.arms.items():

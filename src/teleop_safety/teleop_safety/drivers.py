@@ -78,3 +78,27 @@ def stalled(at: Instant, state: ArmState, arm: int, settings: Settings, names: t
         if at.mono - state.stalled_since[i] >= ns(settings.stall_time):
             return names[i]
     return ""
+
+
+def strained(at: Instant, state: ArmState, sample: DriverState, arm: int, settings: Settings, names: tuple[str, ...]) -> str:
+    """Return what a joint that has pushed in vain for long enough does, in words, empty for none.
+
+    A driver that tells no load, or that of other joints, is not watched. ``arm`` is the number of arm joints.
+    """
+    load = dict(zip(sample.name, sample.load))
+    if state.authority not in MOVED or state.reference is None or state.measured is None or not set(names) <= set(load):
+        state.strained_since, state.strain_of = (), -1
+        return ""
+    loads = [load[name] for name in names]
+    error = stall.errors(state.reference, state.measured)
+    if state.strain_of != state.since:
+        state.strained_since, state.strain_rest, state.strain_of = (), error, state.since
+    found = stall.strained(loads, error, state.strain_rest, arm, settings.effort_load, settings.effort_error)
+    state.strained_since, state.strained_at = stall.watch_still(
+        state.strained_since, state.strained_at, found, at.mono, state.measured, settings.effort_still
+    )
+    for i in found:
+        passed = (at.mono - state.strained_since[i]) * 1e-9
+        if passed >= settings.effort_time:
+            return f"{names[i]}: {abs(loads[i]):.0%} of its torque and {error[i]:.2f} rad off for {passed:.1f} s"
+    return ""

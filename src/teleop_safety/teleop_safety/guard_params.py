@@ -44,6 +44,14 @@ class GuardParams:
     owner_wait: float = param(
         2.0, "how long an owner may take from being given an arm to its first target", unit="s", minimum=0.2, maximum=60.0
     )
+    effort_load: float = param(0.7, "share of a joint's torque above which it pushes hard", minimum=0.05, maximum=1.0)
+    effort_error: float = param(
+        0.1, "distance from its command above which pushing hard may be in vain", unit="rad", minimum=0.02, maximum=1.0
+    )
+    effort_still: float = param(
+        0.05, "how far a joint that pushes in vain may move meanwhile", unit="rad", minimum=0.005, maximum=0.5
+    )
+    effort_time: float = param(0.3, "how long a joint may push hard in vain", unit="s", minimum=0.1, maximum=5.0)
     low_pass: float = param(0.01, "time constant of the target's low-pass", unit="s", minimum=0.0, maximum=1.0)
     tick_hz: float = param(
         100.0, "rate at which ages are checked and the last commit is repeated", unit="Hz", minimum=20.0, maximum=1000.0
@@ -62,6 +70,10 @@ class GuardParams:
             heading_age=self.heading_age,
             stall_time=self.stall_time,
             stall_speed=self.stall_speed,
+            effort_load=self.effort_load,
+            effort_error=self.effort_error,
+            effort_still=self.effort_still,
+            effort_time=self.effort_time,
             low_pass=self.low_pass,
             home_speed=self.home_speed,
             home_patience=self.home_patience,

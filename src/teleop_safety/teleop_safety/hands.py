@@ -93,8 +93,8 @@ class Hands:
 
     def _opened(self, at: Instant, shared: SharedState, arm: str, state: ArmState, out: Outputs) -> None:
         state.must_open = False
-        if state.fault.startswith("stall"):
-            # a stall is a hand pushing on: it ends when that hand lets go
+        if state.fault.startswith(("stall", "effort")):
+            # a blocked arm is a hand pushing on: it ends when that hand lets go
             state.fault = ""
         if state.authority == Authority.FAULT and not state.fault:
             self.event(at, shared, arm, state, Event.CLEARED, "fault gone, grip open", out)

@@ -39,6 +39,10 @@ class Settings:
         home_speed: largest speed of any joint on the way home [rad/s].
         home_patience: how long the way home may make no progress before it is given up [s].
         owner_wait: how long an owner may take from being given an arm to its first target [s].
+        effort_load: share of a joint's torque above which it pushes hard [0, 1].
+        effort_error: distance from its reference above which that may be in vain [rad].
+        effort_still: how far a joint may move meanwhile and still get nowhere [rad].
+        effort_time: how long all of it must last [s].
         pose: which controller pose must be tracked, ``grip`` or ``aim``.
         slide: what the collision filter cuts off is led along what blocks it.
     """
@@ -56,6 +60,10 @@ class Settings:
     stall_share: float = 0.8
     stall_speed: float = 0.05
     stall_time: float = 0.5
+    effort_load: float = 0.7
+    effort_error: float = 0.1
+    effort_still: float = 0.05
+    effort_time: float = 0.3
     home_speed: float = 1.0
     home_patience: float = 2.0
     owner_wait: float = 2.0

@@ -67,6 +67,10 @@ class ArmState:
         credit_stamp: stamp of the frame of that commit [ns].
         requested, reasons, dt, origin, sequence: of the last commit, repeated by the tick.
         stalled_since: per joint, since when it looks stalled, 0 for not.
+        strained_since: the same for a joint that pushes and gets nowhere.
+        strained_at: where it was then [rad].
+        strain_rest: errors with which the arm began to be moved [rad].
+        strain_of: ``since`` of the stay in which it began so.
         counters: indexed by ``Counter``.
     """
 
@@ -110,6 +114,10 @@ class ArmState:
     origin: int = 0
     sequence: int = 0
     stalled_since: tuple[int, ...] = ()
+    strained_since: tuple[int, ...] = ()
+    strained_at: Joints = ()
+    strain_rest: Joints = ()
+    strain_of: int = -1
     counters: list[int] = field(default_factory=lambda: [0] * len(Counter))
 
     def count(self, what: Counter) -> None:

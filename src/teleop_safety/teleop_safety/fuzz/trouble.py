@@ -182,7 +182,7 @@ def driver(world: World, arm: str, what: str, load: float) -> None:
         case "deaf":
             driver.deaf = not driver.deaf
         case "load":
-            driver.load = (load,) * 6
+            driver.load = (load,) * len(driver.goal)
     world.driver(arm)
 
 
