@@ -1,0 +1,28 @@
+import pytest
+
+pytest.importorskip("rclpy")
+
+from teleop_bringup import testing  # noqa: E402
+from teleop_common.testing import free_domain  # noqa: E402
+from teleop_web import testing as web  # noqa: E402
+
+ARGUMENTS = ("input:=external", "cameras:=false", "bind:=127.0.0.1", "https_port:=0", "http_port:=0", "log_level:=warn")
+
+
+@pytest.fixture(scope="module")
+def cockpit(browser, tmp_path_factory):
+    """A graph that is fed with frames, and its cockpit in a browser."""
+    with pytest.MonkeyPatch.context() as patch, free_domain() as domain:
+        web.built_pages()
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        with testing.graph(domain, *ARGUMENTS) as graph:
+            graph.ready()
+            operator = testing.Operator(graph.node)
+            address = web.announced(graph.node)
+            context = browser.new_context()
+            page = context.new_page()
+            page.goto(f"{address.http}/?code={address.code}")
+            graph.until(lambda: graph.session and graph.session[-1].state == 3, 20.0, "session RUNNING by itself")
+            yield graph, page, operator
+            context.close()
+            operator.close()
