@@ -1,11 +1,14 @@
 """The way home: asked for only, through the same limits and guard, and the hand outranks it."""
 
+from pathlib import Path
+
 import pytest
 from guard_space import MARGIN, collision, scene, true_distances
 from guard_world import HOME, ROBOT, World, hand
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from teleop_common import limits
 from teleop_common.enums import Authority as A
 from teleop_common.enums import Reason, Session
 from teleop_safety.settings import Settings
@@ -31,6 +34,18 @@ def test_arm_goes_home_and_is_idle_there():
         assert world.state(arm) is A.IDLE
         assert world.last(arm).position == pytest.approx(HOME, abs=2e-4)
         assert not world.arm(arm).must_open
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5"])
+def test_any_robot_goes_home_by_its_limits_file(name):
+    robot = limits.load(Path(__file__).parents[4] / "config" / "limits" / f"{name}.yaml")
+    home = tuple(j.home for j in robot.all_joints)
+    world = World(("left",), robot=robot, start=tuple(j.home + 0.1 * (j.upper - j.home) for j in robot.all_joints))
+    world.run(0.1)
+    assert world.home().success
+    world.run(2.0)
+    assert world.state("left") is A.IDLE
+    assert world.last("left").position == pytest.approx(home, abs=2e-4)
 
 
 def test_nothing_goes_home_unasked():
