@@ -195,6 +195,19 @@ def test_elevation_and_roll_are_kept_and_yaw_is_given_up(so101, name):
         assert solved.residual_rotation == pytest.approx(yaw, abs=0.02)
 
 
+@pytest.mark.parametrize("degrees", [-20.0, 20.0])
+@every
+def test_a_tool_rolled_a_quarter_turn_still_pitches(so101, name, degrees):
+    solver, half = get(name, so101), 0.5 * math.radians(degrees)
+    rolled = (*so101.home[:4], 0.5 * math.pi)
+    start = forward(so101.chain, rolled)
+    pitched = mat_multiply(mat_from_quat((0.0, math.sin(half), 0.0, math.cos(half))), start.rotation)
+    now, _ = follow(solver, so101.bounds, rolled, [Target(start.position, pitched)] * 270)[-1]
+    end = forward(so101.chain, now)
+    assert math.dist(end.position, start.position) < 1e-4
+    assert math.hypot(*rotation_between(pitched, end.rotation)) < 0.02
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name != DIRECT])
 def test_a_target_out_of_reach_is_unreachable_at_the_closest_point(so101, name):
     """Three metres ahead: the closest point is on the line from the lift axis, at full stretch; closed form of the geometry."""
