@@ -1,8 +1,9 @@
 """The collision filter: no pair gets nearer than the margin, or than it already was.
 
-Distances are those of the links' capsules, which contain the links; where these are not enough, those of their convex hulls.
+Distances are those of the links' capsules, which contain the links; where these are not enough, those of their convex hulls, and
+then of their convex pieces.
 
-The rule (design 4), for every pair, on the commit, along the step to it and along the way from measured to committed:
+The rule, for every pair, on the commit, along the step to it and along the way from measured to committed:
 distance ≥ min(margin, distance at the start) − 1e-6, between the looks ``SAG`` less at most (``sweep``); otherwise the largest
 scale of the step for which it holds. A pair of one arm, or of an arm and a box, scales that arm alone, a pair of two arms all.
 On the way from the measurement the start is the nearer of measurement and last commit, so that a step which improves on the
@@ -26,7 +27,8 @@ from teleop_safety import sweep
 from teleop_safety.capsules import Points
 from teleop_safety.envelope import Clearance, Pose, Verdict
 from teleop_safety.layer import Layer
-from teleop_safety.space import Space
+from teleop_safety.pieces import Piece
+from teleop_safety.space import Space, in_pieces
 from teleop_safety.state import Joints
 from teleop_safety.sweep import Sample
 
@@ -74,7 +76,13 @@ class CollisionFilter:
     enabled = True
 
     def __init__(
-        self, arms: tuple[str, ...], space: Space, margin: float, floor: float, grip: int, geometry: str = "hulls"
+        self,
+        arms: tuple[str, ...],
+        space: Space,
+        margin: float,
+        floor: float,
+        grip: int,
+        geometry: str = "hulls",
     ) -> None:
         """Prepare the data that every evaluation reuses."""
         self.geometry = geometry
@@ -82,9 +90,11 @@ class CollisionFilter:
         self._model, self._data = space.model, space.model.createData()
         alike, count = space.alike(), len(space.pairs)
         self._coarse = Layer(space.model, self._data, space.coarse, space.capsules, alike, count)
-        self._fine = self._coarse
-        if geometry == "hulls":
-            self._fine = Layer(space.model, self._data, space.fine, space.hulls, alike[: space.floor], count)
+        # from coarse to fine: each contains the next, and so has the smaller distances
+        self._layers = [self._coarse]
+        if geometry != "capsules":
+            self._layers.append(Layer(space.model, self._data, space.fine, space.hulls, alike[: space.floor], count))
+        self._fine = self._layers[-1]
         self._offset = {arm: i * space.width for i, arm in enumerate(arms)}
         self._bench = space.coarse.geometryObjects[len(space.bodies) - 1].geometry.d
         self._lows = {
@@ -94,6 +104,22 @@ class CollisionFilter:
             for arm in arms
         }
         self._concerns = [{space.bodies[i].arm for i in pair} - {""} for pair in space.pairs]
+
+    def in_pieces(self, pieces: tuple[Piece, ...]) -> CollisionFilter:
+        """Return the same filter with convex ``pieces`` of the robot's links as its finest geometry."""
+        space = self._space
+        finer = CollisionFilter(self._arms, space, self._margin, self._floor, self._grip)
+        parts, count = in_pieces(space, pieces), len(space.pairs)
+        # the hulls contain the meshes, not quite the pieces, which are inflated
+        most = [max((s.radius for s in parts.solids if s.body == i), default=0.0) for i in range(len(space.hulls))]
+        hulls = tuple(hull._replace(radius=radius) for hull, radius in zip(space.hulls, most))
+        finer._layers = [
+            finer._coarse,
+            Layer(space.model, finer._data, space.fine, hulls, space.alike()[: space.floor], count),
+            Layer(space.model, finer._data, parts.geometry, parts.solids, parts.pairs, count),
+        ]
+        finer._fine, finer.geometry = finer._layers[-1], "pieces"
+        return finer
 
     @property
     def pairs(self) -> int:
@@ -135,10 +161,12 @@ class CollisionFilter:
             return Clearance()
         if any(arm in measured for arm in self._arms):
             actual = min(self._distances(self._vector(measured, committed, measured), shown)[:count])
-        distances = self._distances(self._vector(committed, measured, measured), shown)[:count]
+        q = self._vector(committed, measured, measured)
+        distances = self._distances(q, shown)[:count]
         pairs = []
         for k in sorted(range(count), key=distances.__getitem__)[:4]:
             layer = self._fine if distances[k] < _SHOWN else self._coarse
+            layer.place(q)
             one, two = (tuple(map(float, point)) for point in layer.points(layer.nearest(k)[1]))
             blocking = distances[k] <= self._margin + _BLOCKING
             pairs.append(ClearancePair(self._names(k), distances[k], (one, two), blocking))  # type: ignore[arg-type]
@@ -159,12 +187,12 @@ class CollisionFilter:
         A value of the pair's ``need`` [m] or more may be a lower bound, below it the value is the hulls' own.
         """
         distances = self._coarse.everything(q)
-        if self._fine is not self._coarse:
+        for layer in self._layers[1:]:
             near = [k for k, wanted in enumerate(need) if distances[k] < wanted]
             if near:
-                self._fine.follow()
+                layer.follow()
             for k in near:
-                distances[k] = self._fine.nearest(k)[0]
+                distances[k] = layer.nearest(k)[0]
         return distances
 
     def _wanted(self, before: Points, after: Points, now: Points) -> list[float]:
@@ -229,9 +257,12 @@ class CollisionFilter:
         step, gap = np.abs(after - before), np.abs(before - now)
         # how far any part of the step, and the way to it, lead from its start and from the measurement
         moved, led = reach.sway @ step + margin, reach.sway @ np.maximum(gap, np.abs(after - now)) + margin
-        at_start, at_now = self._distances(before, moved.tolist()), self._distances(now, led.tolist())
+        at_now, at_start = self._distances(now, led.tolist()), self._distances(before, moved.tolist())
         groups = [k for k in range(self._space.floor) if at_start[k] < moved[k] or at_now[k] < led[k]]
-        members = [i for k in groups for i in layer.group[k]]
+        layer.place(now)
+        close = {i for k in groups for i in layer.near(k, led[k])}
+        layer.place(before)
+        members = sorted(close.union(i for k in groups for i in layer.near(k, moved[k])))
         start, here = sweep.sample(layer, before, members), sweep.sample(layer, now, members)
         risky = []
         for i in members:

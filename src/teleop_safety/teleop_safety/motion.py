@@ -144,7 +144,7 @@ def step(
 ) -> Step:
     """Return the step of ``dt`` [s] from ``reference`` towards ``target``.
 
-    Order (design 4): allowed interval and leash, low-pass, then speed and acceleration, scaled jointly for the arm's
+    Order: allowed interval and leash, low-pass, then speed and acceleration, scaled jointly for the arm's
     joints so that the step keeps its direction. The gripper is scaled for itself: a pulled trigger must not slow the arm.
 
     Args:

@@ -1,4 +1,4 @@
-"""Who may move, through the core: design 4, the issue's tracking rules, cases 1, 2, 12, 29, 30, 33, 36."""
+"""Who may move, through the core: the authority table, the tracking rules, cases 1, 2, 12, 29, 30, 33, 36."""
 
 import math
 

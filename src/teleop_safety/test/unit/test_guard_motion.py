@@ -1,4 +1,4 @@
-"""What moves an arm, how far, and with which reason: design 4 (reference, commit), cases 3, 4, 13, 19, 25, 54, 69."""
+"""What moves an arm, how far, and with which reason: reference and commit, cases 3, 4, 13, 19, 25, 54, 69."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The envelope as a state machine: whatever is sent, in whatever order, these things never happen (design 4, issue)."""
+"""The envelope as a state machine: whatever is sent, in whatever order, these things never happen."""
 
 import math
 
