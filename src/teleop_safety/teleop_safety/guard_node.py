@@ -43,6 +43,8 @@ def make_core(params: GuardParams) -> Guard:
     envelope: Envelope = Open()
     if params.collision:
         scene = space.build(params.arms, robot, room, shapes.load(robot))
+        per_arm = [f"/{arm}/{what}" for arm in params.arms for what in ("driver_state", "joint_states")]
+        self._inputs = ["/teleop/session/state", "/teleop/frame", "/teleop/joint_targets", *per_arm]
         envelope = CollisionFilter(params.arms, scene, params.margin, params.floor, len(robot.joints), params.geometry)
     leash = robot.leash_hardware if params.leash == "hardware" else robot.leash_simulation
     engage = {arm: random.getrandbits(32) for arm in params.arms}
@@ -126,4 +128,9 @@ class GuardNode(TeleopNode):
     def _say_alive(self) -> None:
         at = self.at()
         header, host = records.Header(at.ros), platform.node()
-        self._report.publish(records.ProviderReport(header, 1, at.mono, host, os.getpid(), "node/guard", Provider.AVAILABLE))
+        # one publisher per topic; two would pull at the arms in turn
+        counts = {topic: self.count_publishers(topic) for topic in self._inputs}
+        error = "; ".join(f"{topic}: {count} publishers, allowed one" for topic, count in counts.items() if count > 1)
+        self._report.publish(
+            records.ProviderReport(header, 1, at.mono, host, os.getpid(), "node/guard", Provider.AVAILABLE, error)
+        )
