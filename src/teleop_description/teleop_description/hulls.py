@@ -56,6 +56,43 @@ def clouds(limits: RobotLimits) -> Clouds:
     return Clouds(models[0], {joint: np.vstack(parts[joint]) for joint in parts}, names)
 
 
+def surfaces(limits: RobotLimits) -> dict[int, Points]:
+    """Return the triangles of a robot's collision geometry by joint index, in the joint's frame, shape (n, 3, 3) [m].
+
+    What stands still on its joint as it is; of a finger that mimics the gripper the hull of its whole sweep, of a primitive its
+    box.
+
+    Raises:
+        ConfigError: see ``clouds``.
+    """
+    urdf = urdf_path(limits.urdf)
+    folders = [str(folder) for folder in package_dirs(urdf)]
+    models = arm_models(limits)
+    every = [pin.buildGeomFromUrdf(m, str(urdf), pin.GeometryType.COLLISION, package_dirs=folders) for m in models]
+    found: dict[int, list[Points]] = {}
+    for parts in zip(*(geometry.geometryObjects for geometry in every)):
+        first = parts[0]
+        swept = any(not part.placement.isApprox(first.placement) for part in parts)
+        if swept or not isinstance(first.geometry, coal.BVHModelBase):
+            triangles = _faces(np.vstack([_points(part, limits) for part in parts]))
+        else:
+            shape = first.geometry
+            corners = _points(first, limits)
+            order = np.array([[t[0], t[1], t[2]] for t in map(shape.tri_indices, range(shape.num_tris))])
+            triangles = corners[order]
+        found.setdefault(first.parentJoint, []).append(triangles)
+    return {joint: np.concatenate(soup) for joint, soup in found.items()}
+
+
+def _faces(points: Points) -> Points:
+    """Return the triangles of the points' convex hull, shape (n, 3, 3)."""
+    shape = convex_hull(np.unique(points, axis=0), faces=True)
+    corners = np.asarray(shape.points())
+    order = np.array([[t[0], t[1], t[2]] for t in map(shape.polygons, range(shape.num_polygons))])
+    result: Points = corners[order]
+    return result
+
+
 def _points(part: pin.GeometryObject, limits: RobotLimits) -> Points:
     """Return points whose convex hull contains a geometry, in the frame of its joint."""
     shape = part.geometry

@@ -82,7 +82,7 @@ def fit(points: Points) -> Capsule:
     return best._replace(radius=float(distance_to_axis(points, best).max()) + _CLEAR)
 
 
-def _directions(count: int) -> Points:
+def directions(count: int) -> Points:
     """Return unit vectors spread evenly over a half sphere, shape (count, 3) (Fibonacci's spiral)."""
     z = (np.arange(count) + 0.5) / count
     turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
@@ -91,7 +91,7 @@ def _directions(count: int) -> Points:
 
 
 def _outermost(points: Points) -> Points:
-    along = points @ _directions(300).T
+    along = points @ directions(300).T
     chosen: Points = points[np.unique(np.concatenate((along.argmax(axis=0), along.argmin(axis=0))))]
     return chosen
 
@@ -99,7 +99,7 @@ def _outermost(points: Points) -> Points:
 def _search(points: Points) -> Capsule:
     spread = points - points.mean(axis=0)
     axes = [np.ascontiguousarray(axis) for axis in np.linalg.svd(spread, full_matrices=False)[2]]
-    axes.extend(_directions(60))
+    axes.extend(directions(60))
     best = min((_along(points, axis) for axis in axes), key=lambda c: c.volume)
     size = 0.15
     while size > 0.01:

@@ -4,51 +4,21 @@ from __future__ import annotations
 
 import os
 import platform
-import random
 import time
 from dataclasses import asdict
 from functools import partial
 
-from teleop_common import cell, limits, paths, qos, records
+from teleop_common import qos, records
 from teleop_common.enums import Provider
-from teleop_common.errors import ConfigError
 from teleop_common.params import load
 from teleop_common.runner import TeleopNode
 from teleop_common.transport import RecordPublisher, subscribe
-from teleop_safety import shapes, space
 from teleop_safety.collision import CollisionFilter
-from teleop_safety.envelope import Envelope, Open
-from teleop_safety.guard import Guard
 from teleop_safety.guard_params import GuardParams
 from teleop_safety.guard_services_node import GuardServices
+from teleop_safety.make_guard import make_core, refine
 from teleop_safety.outputs import Outputs
 from teleop_safety.settings import Instant
-
-
-def make_core(params: GuardParams) -> Guard:
-    """Return the core of ``params``.
-
-    Raises:
-        ConfigError: an arm, a file or a number that cannot be used.
-    """
-    robot = limits.load(paths.config("limits/so101.yaml", params.limits_file))
-    room = cell.load(paths.config("cell.yaml", params.cell_file))
-    if params.squeeze_open >= params.squeeze_close:
-        allowed = f"below squeeze_close ({params.squeeze_close:g})"
-        raise ConfigError("parameter", "squeeze_open", params.squeeze_open, allowed, "swap or mend the two")
-    if not params.arms or len(set(params.arms)) != len(params.arms):
-        raise ConfigError("parameter", "arms", list(params.arms), "at least one arm, each once", "mend the arms argument")
-    for arm in params.arms:
-        room.mount(arm)
-    envelope: Envelope = Open()
-    if params.collision:
-        scene = space.build(params.arms, robot, room, shapes.load(robot))
-        per_arm = [f"/{arm}/{what}" for arm in params.arms for what in ("driver_state", "joint_states")]
-        self._inputs = ["/teleop/session/state", "/teleop/frame", "/teleop/joint_targets", *per_arm]
-        envelope = CollisionFilter(params.arms, scene, params.margin, params.floor, len(robot.joints), params.geometry)
-    leash = robot.leash_hardware if params.leash == "hardware" else robot.leash_simulation
-    engage = {arm: random.getrandbits(32) for arm in params.arms}
-    return Guard(params.arms, robot, params.settings(leash), envelope, engage)
 
 
 class GuardNode(TeleopNode):
@@ -59,7 +29,9 @@ class GuardNode(TeleopNode):
         super().__init__("guard")
         self.params = params = load(self, GuardParams)
         self.core = make_core(params)
-        self.publish_config({"parameters": asdict(params), "geometry": self.core.envelope.geometry, "state": self.core.state()})
+        self._finer: CollisionFilter | None = None
+        self._refinement = refine(params, self.core, self._take_finer)
+        self._publish_config()
         self._commands = {
             arm: RecordPublisher(self, records.JointCommand, f"/{arm}/joint_command", qos.COMMAND) for arm in params.arms
         }
@@ -71,6 +43,8 @@ class GuardNode(TeleopNode):
         self._report = RecordPublisher(self, records.ProviderReport, "/teleop/devices/guard", qos.STREAM)
         self._calls = GuardServices(self, params.arms)
         core = self.core
+        per_arm = [f"/{arm}/{what}" for arm in params.arms for what in ("driver_state", "joint_states")]
+        self._inputs = ["/teleop/session/state", "/teleop/frame", "/teleop/joint_targets", *per_arm]
         subscribe(
             self, records.SessionState, "/teleop/session/state", lambda m: self.send(core.on_session(self.at(), m)), qos.LATCHED
         )
@@ -88,6 +62,20 @@ class GuardNode(TeleopNode):
         self.every(10.0, lambda: self._state.publish(core.guard_state(self.at())))
         self.every(5.0, self._heartbeat)
         self.every(1.0, self._say_alive)
+
+    def _take_finer(self, finer: CollisionFilter) -> None:
+        self._finer = finer
+
+    def close(self) -> None:
+        """Stop what runs beside."""
+        if self._refinement is not None:
+            self._refinement.close()
+        super().close()
+
+    def _publish_config(self) -> None:
+        self.publish_config(
+            {"parameters": asdict(self.params), "geometry": self.core.envelope.geometry, "state": self.core.state()}
+        )
 
     def at(self) -> Instant:
         """Return now on both clocks."""
@@ -127,6 +115,10 @@ class GuardNode(TeleopNode):
 
     def _say_alive(self) -> None:
         at = self.at()
+        if self._finer is not None:
+            self.core.envelope, self._finer = self._finer, None
+            self._publish_config()
+            self.get_logger().info("the collision filter now measures the links' convex pieces")
         header, host = records.Header(at.ros), platform.node()
         # one publisher per topic; two would pull at the arms in turn
         counts = {topic: self.count_publishers(topic) for topic in self._inputs}

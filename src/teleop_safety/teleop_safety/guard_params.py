@@ -20,7 +20,11 @@ class GuardParams:
     )
     pose: str = param("grip", "controller pose that must be tracked to drive", choices=("grip", "aim"))
     collision: bool = param(True, "the collision filter; off is shown everywhere")
-    geometry: str = param("hulls", "what the collision filter measures", choices=("hulls", "capsules"))
+    geometry: str = param(
+        "pieces",
+        "what the collision filter measures: convex pieces of the links (hulls until they are made), their hulls, or capsules",
+        choices=("pieces", "hulls", "capsules"),
+    )
     margin: float = param(0.015, "clearance that a step may not go below", unit="m", minimum=0.0, maximum=0.2)
     slide: bool = param(True, "lead what the collision filter cuts off along what blocks it, instead of holding")
     floor: float = param(0.001, "least height of any moving link above the bench", unit="m", minimum=-0.05, maximum=0.2)

@@ -82,6 +82,7 @@ class Layer:
         self.group: list[list[int]] = [[] for _ in range(count)]
         for index, pair in enumerate(pairs):
             self.group[pair.group].append(index)
+        self._blocks = _blocks(solids, self.group, pairs)
         supports = [_supports(model, solid.joint) for solid in solids]
         self._moves = [supports[p.two] - supports[p.one] for p in pairs]
         self._one, self._two = [supports[p.one] for p in pairs], [supports[p.two] for p in pairs]
@@ -106,7 +107,34 @@ class Layer:
 
     def nearest(self, group: int) -> tuple[float, int]:
         """Return the distance of two bodies as placed [m] and the pair of solids that has it."""
-        return min((self.distance(index), index) for index in self.group[group])
+        members = self.group[group]
+        if len(members) == 1:
+            return self.distance(members[0]), members[0]
+        gaps = self._gaps(group)
+        best, found = np.inf, members[0]
+        for i in np.argsort(gaps):
+            if gaps[i] >= best:
+                break
+            distance = self.distance(members[i])
+            if distance < best:
+                best, found = distance, members[i]
+        return float(best), found
+
+    def near(self, group: int, limit: float) -> list[int]:
+        """Return the pairs of solids of two bodies whose distance as placed may be below ``limit`` [m]."""
+        members = self.group[group]
+        if len(members) == 1:
+            return members
+        return [members[i] for i in np.flatnonzero(self._gaps(group) < limit)]
+
+    def _gaps(self, group: int) -> Points:
+        """Return a lower bound of the distance of each pair of solids of two bodies, of the balls around them [m]."""
+        one, two = self._blocks[group]
+        at = self._data.oMi
+        a = one.centres @ at[one.joint].rotation.T + at[one.joint].translation
+        b = two.centres @ at[two.joint].rotation.T + at[two.joint].translation
+        apart: Points = np.sqrt(((a[:, None] - b[None]) ** 2).sum(axis=2)) - one.radii[:, None] - two.radii[None]
+        return apart.ravel()
 
     def points(self, index: int) -> tuple[Points, Points]:
         """Return the nearest points of the pair as last measured, in world [m]."""
@@ -161,6 +189,37 @@ class Layer:
         near = float((two.corners @ (n @ at.turn[two.joint])).min() + n @ at.origin[two.joint])
         far = float((one.corners @ (n @ at.turn[one.joint])).max() + n @ at.origin[one.joint])
         return near - far - one.radius - two.radius
+
+
+class _Balls(NamedTuple):
+    """Balls around the solids of one body: joint, centres (n, 3) and radii (n,) [m], in the joint's frame."""
+
+    joint: int
+    centres: Points
+    radii: Points
+
+
+def _blocks(solids: tuple[Solid, ...], groups: list[list[int]], pairs: tuple[Pair, ...]) -> list[tuple[_Balls, _Balls]]:
+    """Return the balls of both bodies of each group, in the order of its pairs: the second body's change first."""
+    found: dict[tuple[int, ...], _Balls] = {}
+    result = []
+    for members in groups:
+        sides = []
+        for side in ([pairs[i].one for i in members], [pairs[i].two for i in members]):
+            key = tuple(dict.fromkeys(side))
+            if key not in found:
+                found[key] = _balls([solids[i] for i in key])
+            sides.append(found[key])
+        result.append((sides[0], sides[1]))
+    return result
+
+
+def _balls(solids: list[Solid]) -> _Balls:
+    centres, radii = np.zeros((len(solids), 3)), np.zeros(len(solids))
+    for i, each in enumerate(solids):
+        centres[i] = 0.5 * (each.corners.min(axis=0) + each.corners.max(axis=0))
+        radii[i] = np.linalg.norm(each.corners - centres[i], axis=1).max() + each.radius
+    return _Balls(solids[0].joint if solids else 0, centres, radii)
 
 
 def _supports(model: pin.Model, joint: int) -> Points:

@@ -14,7 +14,7 @@ from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_description import hulls
 from teleop_description.assets import digest
-from teleop_safety import capsules
+from teleop_safety import capsules, pieces
 from teleop_safety.capsules import Capsule, Points
 
 _VERSION = "v1"  # of the fit and the file; a new one makes old caches void
@@ -46,9 +46,7 @@ def load(limits: RobotLimits, folder: Path | None = None) -> tuple[LinkShape, ..
     Raises:
         ConfigError: the URDF has no collision geometry, or a mesh that cannot be read.
     """
-    cache = (folder or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xr-teleop" / "guard") / (
-        f"{limits.robot}-{digest(limits, _VERSION)}.npz"
-    )
+    cache = (folder or pieces.folder()) / f"{limits.robot}-{digest(limits, _VERSION)}.npz"
     try:
         with np.load(cache) as data:
             return _unpack(dict(data))

@@ -14,6 +14,7 @@ from teleop_description.models import arm_model
 from teleop_description.pinocchio_compat import coal, convex_hull, solid
 from teleop_safety.capsules import Capsule, Points
 from teleop_safety.layer import Pair, Solid
+from teleop_safety.pieces import Piece
 from teleop_safety.reach import Reach, anchor, reach
 from teleop_safety.shapes import LinkShape
 
@@ -151,6 +152,50 @@ def build(arms: tuple[str, ...], limits: RobotLimits, cell: Cell, shapes: tuple[
         tuple(anchor(model, *pair) for pair in sides),
         reach(model, sides[:floor], radii),
     )
+
+
+class Parts(NamedTuple):
+    """The bodies of a space in convex pieces.
+
+    Attributes:
+        geometry: coal's shapes, with the pairs as its collision pairs.
+        solids: by geometry index.
+        pairs: by group, which is a pair of bodies of the space.
+    """
+
+    geometry: pin.GeometryModel
+    solids: tuple[Solid, ...]
+    pairs: tuple[Pair, ...]
+
+
+def in_pieces(space: Space, pieces: tuple[Piece, ...]) -> Parts:
+    """Return the bodies of ``space`` as ``pieces`` of the robot's links, which must be those of its shapes; boxes as they are."""
+    geometry = pin.GeometryModel()
+    solids: list[Solid] = []
+    first = {body.arm: body.joint - 1 for body in reversed(space.bodies) if body.joint}
+    shapes = [convex_hull(piece.corners, faces=True) for piece in pieces]
+    of_body: list[list[int]] = []
+    for index, body in enumerate(space.bodies[: len(space.hulls)]):
+        base, of = space.fine.geometryObjects[index].placement, []
+        own = [i for i, piece in enumerate(pieces) if body.arm and piece.joint == (body.joint and body.joint - first[body.arm])]
+        for i in own:
+            of.append(len(solids))
+            geometry.addGeometryObject(solid(f"{body.name}_{len(of)}", body.joint, base, shapes[i]))
+            solids.append(Solid(index, body.joint, _in(base, pieces[i].corners), pieces[i].radius))
+        if not own:
+            of.append(len(solids))
+            geometry.addGeometryObject(solid(body.name, body.joint, base, space.fine.geometryObjects[index].geometry))
+            solids.append(space.hulls[index])
+        of_body.append(of)
+    pairs = tuple(
+        Pair(k, one, two, space.anchors[k])
+        for k, (a, b) in enumerate(space.pairs[: space.floor])
+        for one in of_body[a]
+        for two in of_body[b]
+    )
+    for pair in pairs:
+        geometry.addCollisionPair(pin.CollisionPair(pair.one, pair.two))
+    return Parts(geometry, tuple(solids), pairs)
 
 
 def _pairs(model: pin.Model, geometry: pin.GeometryModel, bodies: tuple[Body, ...]) -> tuple[tuple[tuple[int, int], ...], int]:

@@ -1,5 +1,6 @@
 """The SO-101's shapes and spaces, made once for all tests."""
 
+import fcntl
 import functools
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from guard_world import ROBOT
 
 from teleop_common import cell
 from teleop_description.pinocchio_compat import coal
-from teleop_safety import shapes, space
+from teleop_safety import pieces, shapes, space
 from teleop_safety.collision import CollisionFilter
 
 CELL = cell.load(Path(__file__).parents[4] / "config" / "cell.yaml")
@@ -41,3 +42,24 @@ def true_distances(space, pose):
         answer = coal.DistanceResult()
         result.append(coal.distance(shapes[a], placed.oMg[a], shapes[b], placed.oMg[b], coal.DistanceRequest(), answer))
     return result
+
+
+@functools.cache
+def made():
+    """The SO-101's pieces; the first test of a machine makes them, for all to come."""
+    found = pieces.cached(ROBOT)
+    if found is None:
+        pieces.cache(ROBOT).parent.mkdir(parents=True, exist_ok=True)
+        with open(pieces.cache(ROBOT).with_suffix(".test"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            found = pieces.cached(ROBOT)
+            if found is None:
+                found = pieces.make(ROBOT)
+                pieces.store(pieces.cache(ROBOT), found)
+    return found
+
+
+@functools.cache
+def fine():
+    """The two arms' filter on pieces."""
+    return collision().in_pieces(made())
