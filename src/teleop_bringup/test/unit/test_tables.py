@@ -44,3 +44,18 @@ def test_corpus_has_a_row_for_each_case_it_plays():
     for path in (ROOT / "src/teleop_safety/teleop_safety/fuzz/corpus").glob("c*.yaml"):
         numbers = set(yaml.safe_load(path.read_text())["case"]) & set(CASES)
         assert path.name in listed or not numbers, path.name
+
+
+@pytest.mark.parametrize("row", rows("safety.md", "## When something fails"), ids=lambda row: row[0][:40])
+def test_fault_names_tests_that_exist(row):
+    assert "`" in row[-1]
+    assert not missing(row[-1])
+
+
+def test_every_fault_has_its_row():
+    text = " ".join(row[0] for row in rows("safety.md", "## When something fails"))
+    for fault in (
+        "kill -9", "SIGSTOP", "link lost", "bursts", "recentred", "set by an hour", "/clock", "frozen, repeated or backward",
+        "NaN", "driver of one arm", "two retargeters", "QoS", "both cores busy", "a day", "guard dead", "whole bag", "SIGINT",
+    ):  # fmt: skip
+        assert fault in text, fault

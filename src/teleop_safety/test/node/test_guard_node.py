@@ -117,7 +117,7 @@ def test_estop_of_a_driver_latches_the_guard(play):
     play.estop = True
     play.node.until(lambda: play.state() == Authority.ESTOP, 2.0, "ESTOP")
     play.node.until(lambda: play.estops[-1].latched and ARM in play.estops[-1].source, 2.0, "latch shown")
-    assert any(event.kind == "estop" for event in play.events)
+    play.node.until(lambda: any(event.kind == "estop" for event in play.events), 2.0, "the event")
 
 
 def test_bytes_that_are_no_message_change_nothing(play):

@@ -282,3 +282,41 @@ def test_robot_without_gripper_and_with_other_joints_is_guarded_too():
         world.advance(FRAME)
         world.target({"solo": (0.1, 0.0, 0.0)})
     assert world.last("solo").position == pytest.approx((0.1, 0.0, 0.0), abs=1e-3)
+
+
+def test_clock_that_stands_still_holds_within_the_stale_age_and_goes_on_with_the_clock():
+    world = World().drive("right")
+    standing, held, before = world.now.ros, world.last().position, world.now.mono
+    for _ in range(90):
+        world.now = Instant(world.now.mono, standing)
+        world.feed()
+        world.frame()
+        world.target({"right": AWAY})
+        world.advance(FRAME)
+        world.now = Instant(world.now.mono, standing)
+        world.tick()
+        if world.state() is not A.DRIVING and before:
+            assert world.now.mono - before <= 0.25e9
+            before = 0
+            held = world.last().position
+    assert not before
+    assert world.last().position == held
+    world.release("right")
+    world.run(0.3)
+    world.drive("right")
+
+
+def test_two_retargeters_move_an_arm_no_faster_than_one():
+    world = World().drive("right")
+    before = list(world.arm().counters)
+    for _ in range(60):
+        world.feed()
+        world.frame()
+        world.target({"right": AWAY})
+        world.target({"right": (HOME[0] - 1.0, *HOME[1:])})
+        world.advance(FRAME)
+        world.tick()
+    assert world.arm().counters[1] - before[1] >= 55
+    positions = [c.position[0] for c in world.commands["right"]]
+    assert max(abs(b - a) for a, b in zip(positions, positions[1:])) <= 2.0 * 0.025
+    assert world.last().position == pytest.approx(AWAY, abs=1e-3)  # the first of a frame counts
