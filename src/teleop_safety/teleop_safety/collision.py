@@ -233,16 +233,23 @@ class CollisionFilter:
 
     def _reduced(self, before: Points, after: Points, now: Points, moving: tuple[str, ...], floors: dict[str, float]) -> Verdict:
         """Return what of the step keeps to the rule, and which way what stops it lies."""
+        layer, concerns = self._fine, self._concerns
         risk = self._risk(before, after, now)
+        whole = sweep.sample(layer, after, risk.pairs, start=False)
         shares: dict[str, float] = {}
         blocking, q = -1, after.copy()
         for arm in moving:
             part = slice(self._offset[arm], self._offset[arm] + self._grip)
-            own = [i for i in risk.pairs if self._concerns[self._fine.pairs[i].group] == {arm}]
-            share, pair = self._largest(risk, own, before, after, part)
+            own = [i for i in risk.pairs if concerns[layer.pairs[i].group] == {arm}]
+            share, pair = self._largest(risk, own, before, after, part, whole)
             if share < 1.0:
                 shares[arm], blocking = share, pair
                 q[part] = before[part] + share * (after[part] - before[part])
+        if not shares:
+            # each arm's own pairs pass as they are
+            both = [i for i in risk.pairs if len(concerns[layer.pairs[i].group]) > 1]
+            if self._stop(risk, both, whole) < 0:
+                return Verdict(floors)
         scale, pair = self._largest(risk, risk.pairs, before, q, slice(None))
         if scale == 1.0 and not shares:
             return Verdict(floors)
@@ -257,13 +264,12 @@ class CollisionFilter:
         step, gap = np.abs(after - before), np.abs(before - now)
         # how far any part of the step, and the way to it, lead from its start and from the measurement
         moved, led = reach.sway @ step + margin, reach.sway @ np.maximum(gap, np.abs(after - now)) + margin
-        at_now, at_start = self._distances(now, led.tolist()), self._distances(before, moved.tolist())
-        groups = [k for k in range(self._space.floor) if at_start[k] < moved[k] or at_now[k] < led[k]]
-        layer.place(now)
-        close = {i for k in groups for i in layer.near(k, led[k])}
-        layer.place(before)
-        members = sorted(close.union(i for k in groups for i in layer.near(k, moved[k])))
+        members = sorted({*self._close(now, led.tolist()), *self._close(before, moved.tolist())})
         start, here = sweep.sample(layer, before, members), sweep.sample(layer, now, members)
+        at_start, at_now = dict.fromkeys(range(self._space.floor), margin), dict.fromkeys(range(self._space.floor), margin)
+        for i in members:
+            k = layer.pairs[i].group
+            at_start[k], at_now[k] = min(at_start[k], start.distance[i]), min(at_now[k], here.distance[i])
         risky = []
         for i in members:
             k = layer.pairs[i].group
@@ -273,19 +279,46 @@ class CollisionFilter:
         way = {i: min(commit[i], at_now[layer.pairs[i].group] - TOLERANCE) for i in risky}
         return _Risk(risky, start, here, commit, way)
 
-    def _largest(self, risk: _Risk, chosen: list[int], before: Points, after: Points, part: slice) -> tuple[float, int]:
-        """Return the largest scale found of the step of the joints in ``part`` that keeps to the rule, and what bounds it."""
-        layer, reach, start = self._fine, self._space.reach, risk.start
+    def _close(self, q: Points, need: list[float]) -> list[int]:
+        """Return the pairs of the finest solids whose distance at ``q`` may be below what their bodies ``need`` [m]."""
+        distances = self._coarse.everything(q)
+        groups = [k for k, wanted in enumerate(need) if distances[k] < wanted]
+        for layer in self._layers[1:-1]:
+            layer.follow()
+            groups = [k for k in groups if layer.nearest(k)[0] < need[k]]
+        self._fine.follow()
+        return [i for k in groups for i in self._fine.near(k, need[k])]
+
+    def _stop(self, risk: _Risk, chosen: list[int], end: Sample) -> int:
+        """Return the pair that breaks the rule on the step to ``end`` or on the way to it from the measurement, -1 for none."""
+        stopped = sweep.clear(self._fine, self._space.reach, risk.start, end, chosen, risk.commit)
+        return stopped if stopped >= 0 else sweep.clear(self._fine, self._space.reach, risk.now, end, chosen, risk.way)
+
+    def _largest(
+        self, risk: _Risk, chosen: list[int], before: Points, after: Points, part: slice, whole: Sample | None = None
+    ) -> tuple[float, int]:
+        """Return the largest scale found of the step of the joints in ``part`` that keeps to the rule, and what bounds it.
+
+        Args:
+            risk: see there.
+            chosen: the pairs to look at.
+            before: start of the step [rad].
+            after: its end [rad].
+            part: the joints that move.
+            whole: measured where all of the step leads, when it is known.
+        """
+        layer, start = self._fine, risk.start
         if not chosen:
             return 1.0, -1
         low, high, scale, guessed, blocking = 0.0, 1.0, 1.0, False, -1
         for _ in range(_TRIES):
-            q = before.copy()
-            q[part] += scale * (after[part] - before[part])
-            end = sweep.sample(layer, q, chosen)
-            stopped = sweep.clear(layer, reach, start, end, chosen, risk.commit)
-            if stopped < 0:
-                stopped = sweep.clear(layer, reach, risk.now, end, chosen, risk.way)
+            if whole is None or scale < 1.0:
+                q = before.copy()
+                q[part] += scale * (after[part] - before[part])
+                end = sweep.sample(layer, q, chosen, start=False)
+            else:
+                end = whole
+            stopped = self._stop(risk, chosen, end)
             if stopped < 0 and scale == 1.0:
                 return 1.0, -1
             if stopped < 0:
@@ -309,7 +342,7 @@ class CollisionFilter:
     def _blocked(self, risk: _Risk, q: Points, moving: tuple[str, ...]) -> dict[str, tuple[Joints, ...]]:
         """Return, by arm, how its joints make the distances grow that stand at their bounds at ``q``."""
         layer = self._fine
-        end = sweep.sample(layer, q, risk.pairs)
+        end = sweep.sample(layer, q, risk.pairs, start=False)
         room = {i: end.distance[i] - risk.commit[i] for i in risk.pairs}
         near = sorted((i for i in risk.pairs if room[i] < _BLOCKS), key=room.__getitem__)[:_NORMALS]
         gradients = [layer.gradient(i, q) for i in near]

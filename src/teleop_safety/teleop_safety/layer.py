@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -149,13 +150,13 @@ class Layer:
     def direction(self, index: int) -> Points:
         """Return the unit vector, in world, along which the second solid of the pair, as last measured, leaves the first."""
         result = self._results[index]
-        if abs(result.min_distance) > _TOUCH:
-            way = np.subtract(result.getNearestPoint2(), result.getNearestPoint1()) / result.min_distance
+        distance = result.min_distance
+        if abs(distance) > _TOUCH:
+            way: Points = (result.getNearestPoint2() - result.getNearestPoint1()) / distance
         else:
             way = np.array(result.normal)
-        length = float(np.linalg.norm(way))
-        unit: Points = way / length if length > 0.0 else way
-        return unit
+        length = math.sqrt(way @ way)
+        return way / length if length > 0.0 else way
 
     def gradient(self, index: int, q: Points) -> Points:
         """Return how the pair's distance grows with each joint at ``q``, shape (nv,) [m/rad]; measures it anew."""

@@ -116,7 +116,7 @@ def _sketch(triangles: Points) -> Points:
         longest *= 2.0
     cell = np.rint(np.concatenate(points) / _GRID).astype(np.int64)
     keys = ((cell[:, 0] + _SIDE) * 2 * _SIDE + cell[:, 1] + _SIDE) * 2 * _SIDE + cell[:, 2] + _SIDE
-    result: Points = cell[np.unique(keys, return_index=True)[1]] * _GRID
+    result: Points = cell[np.unique(keys, return_index=True)[1]].astype(np.float64) * _GRID
     return result
 
 

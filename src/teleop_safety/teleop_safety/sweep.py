@@ -32,7 +32,7 @@ class Sample(NamedTuple):
     Attributes:
         q: joints [rad].
         distance: [m].
-        direction: see ``Layer.direction``.
+        direction: see ``Layer.direction``; empty in a sample at which no way starts.
         places: where the joints of the pairs are.
     """
 
@@ -42,13 +42,14 @@ class Sample(NamedTuple):
     places: Places
 
 
-def sample(layer: Layer, q: Points, chosen: list[int]) -> Sample:
-    """Measure the ``chosen`` pairs at ``q``."""
+def sample(layer: Layer, q: Points, chosen: list[int], *, start: bool = True) -> Sample:
+    """Measure the ``chosen`` pairs at ``q``; directions only when it is the ``start`` of a way."""
     layer.place(q)
     distance, direction = {}, {}
     for index in chosen:
         distance[index] = layer.distance(index)
-        direction[index] = layer.direction(index)
+        if start:
+            direction[index] = layer.direction(index)
     return Sample(q, distance, direction, layer.places(layer.joints(chosen)))
 
 
