@@ -15,7 +15,6 @@ Before it, each arm by itself, the floor: no part of a moving link below the ben
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -135,8 +134,7 @@ class CollisionFilter:
         after = self._vector(goal, start, measured)
         floors: dict[str, float] = {}
         now = self._vector(measured, start, measured)
-        wanted = self._wanted(before, after, now)
-        distances = self._distances(after, wanted)
+        distances = self._coarse.everything(after)
         for arm in goal:
             if any(distances[k] < self._floor for k, _body in self._lows[arm]):
                 share = self._above(arm, before, after)
@@ -145,11 +143,15 @@ class CollisionFilter:
                     part = slice(self._offset[arm], self._offset[arm] + self._grip)
                     after[part] = before[part] + share * (after[part] - before[part])
         if floors:
-            wanted = self._wanted(before, after, now)
-            distances = self._distances(after, wanted)
-        if all(map(operator.ge, distances, wanted)):
-            return Verdict(floors)  # nothing along the step and the whole way can come below the margin
-        return self._reduced(before, after, now, tuple(goal), floors)
+            distances = self._coarse.everything(after)
+        # from here on, wherever the step or the way to it leads, no pair gets nearer by more than this
+        wanted = (self._space.reach.sway @ np.maximum(np.abs(now - after), np.abs(before - after)) + self._margin).tolist()
+        close = self._close(distances, wanted)
+        if not close:
+            return Verdict(floors)
+        whole = sweep.end(self._fine, after, close, placed=True)
+        risky = [i for i in close if whole.distance[i] < wanted[self._fine.pairs[i].group]]
+        return self._reduced(self._risk(before, whole, now, risky), whole, tuple(goal), floors) if risky else Verdict(floors)
 
     def clearance(self, committed: Pose, measured: Pose) -> Clearance:
         """Return the distances at two configurations, see ``Envelope``."""
@@ -195,19 +197,9 @@ class CollisionFilter:
                 distances[k] = layer.nearest(k)[0]
         return distances
 
-    def _wanted(self, before: Points, after: Points, now: Points) -> list[float]:
-        """Return the distance of each pair at ``after`` from which it keeps the margin on the step and the way to it [m]."""
-        motion = np.maximum(self._motion(now, after), self._motion(before, after))
-        return [*(motion + self._margin).tolist()]
-
     def _names(self, k: int) -> tuple[str, str]:
         a, b = self._space.pairs[k]
         return self._space.bodies[a].name, self._space.bodies[b].name
-
-    def _motion(self, a: Points, b: Points) -> Points:
-        """Return how much nearer each pair can come between two configurations at most [m]."""
-        result: Points = self._space.reach.sway @ np.abs(a - b)
-        return result
 
     def _heights(self, arm: str, q: Points) -> list[float]:
         """Return the lowest point of each moving link of ``arm`` above the bench [m]."""
@@ -231,11 +223,9 @@ class CollisionFilter:
 
         return 1.0 if good(1.0) else _bisect(good)
 
-    def _reduced(self, before: Points, after: Points, now: Points, moving: tuple[str, ...], floors: dict[str, float]) -> Verdict:
+    def _reduced(self, risk: _Risk, whole: Sample, moving: tuple[str, ...], floors: dict[str, float]) -> Verdict:
         """Return what of the step keeps to the rule, and which way what stops it lies."""
-        layer, concerns = self._fine, self._concerns
-        risk = self._risk(before, after, now)
-        whole = sweep.sample(layer, after, risk.pairs, start=False)
+        layer, concerns, before, after = self._fine, self._concerns, risk.start.q, whole.q
         shares: dict[str, float] = {}
         blocking, q = -1, after.copy()
         for arm in moving:
@@ -258,34 +248,33 @@ class CollisionFilter:
         names = self._names(self._fine.pairs[blocking].group)
         return Verdict(floors, scale, names, shares=shares, blocked=self._blocked(risk, q, moving))
 
-    def _risk(self, before: Points, after: Points, now: Points) -> _Risk:
-        """Return the pairs that the step, or the way to it, can bring to their bounds."""
+    def _risk(self, before: Points, whole: Sample, now: Points, risky: list[int]) -> _Risk:
+        """Return what the ``risky`` pairs are held to; any that is within the margin where step or way start is among them."""
         margin, layer, reach = self._margin, self._fine, self._space.reach
-        step, gap = np.abs(after - before), np.abs(before - now)
-        # how far any part of the step, and the way to it, lead from its start and from the measurement
-        moved, led = reach.sway @ step + margin, reach.sway @ np.maximum(gap, np.abs(after - now)) + margin
-        members = sorted({*self._close(now, led.tolist()), *self._close(before, moved.tolist())})
-        start, here = sweep.sample(layer, before, members), sweep.sample(layer, now, members)
-        at_start, at_now = dict.fromkeys(range(self._space.floor), margin), dict.fromkeys(range(self._space.floor), margin)
-        for i in members:
-            k = layer.pairs[i].group
+        start = sweep.start(layer, reach, before, whole, risky, margin)
+        here = sweep.start(layer, reach, now, whole, risky, margin)
+        groups = {i: layer.pairs[i].group for i in risky}
+        at_start, at_now = dict.fromkeys(groups.values(), margin), dict.fromkeys(groups.values(), margin)
+        for i, k in groups.items():
             at_start[k], at_now[k] = min(at_start[k], start.distance[i]), min(at_now[k], here.distance[i])
-        risky = []
-        for i in members:
-            k = layer.pairs[i].group
-            if start.distance[i] < moved[k] or here.distance[i] < led[k]:
-                risky.append(i)
-        commit = {i: min(margin, at_start[layer.pairs[i].group]) - TOLERANCE for i in risky}
-        way = {i: min(commit[i], at_now[layer.pairs[i].group] - TOLERANCE) for i in risky}
+        commit = {i: at_start[k] - TOLERANCE for i, k in groups.items()}
+        way = {i: min(commit[i], at_now[k] - TOLERANCE) for i, k in groups.items()}
         return _Risk(risky, start, here, commit, way)
 
-    def _close(self, q: Points, need: list[float]) -> list[int]:
-        """Return the pairs of the finest solids whose distance at ``q`` may be below what their bodies ``need`` [m]."""
-        distances = self._coarse.everything(q)
+    def _close(self, distances: list[float], need: list[float]) -> list[int]:
+        """Return the pairs of the finest solids that may be nearer than their bodies ``need`` [m], and place them.
+
+        Args:
+            distances: of the capsules, as just measured.
+            need: by pair of bodies.
+        """
         groups = [k for k, wanted in enumerate(need) if distances[k] < wanted]
         for layer in self._layers[1:-1]:
-            layer.follow()
-            groups = [k for k in groups if layer.nearest(k)[0] < need[k]]
+            if groups:
+                layer.follow()
+                groups = [k for k in groups if layer.nearest(k)[0] < need[k]]
+        if not groups:
+            return []
         self._fine.follow()
         return [i for k in groups for i in self._fine.near(k, need[k])]
 
@@ -315,7 +304,7 @@ class CollisionFilter:
             if whole is None or scale < 1.0:
                 q = before.copy()
                 q[part] += scale * (after[part] - before[part])
-                end = sweep.sample(layer, q, chosen, start=False)
+                end = sweep.end(layer, q, chosen)
             else:
                 end = whole
             stopped = self._stop(risk, chosen, end)
@@ -342,7 +331,7 @@ class CollisionFilter:
     def _blocked(self, risk: _Risk, q: Points, moving: tuple[str, ...]) -> dict[str, tuple[Joints, ...]]:
         """Return, by arm, how its joints make the distances grow that stand at their bounds at ``q``."""
         layer = self._fine
-        end = sweep.sample(layer, q, risk.pairs, start=False)
+        end = sweep.end(layer, q, risk.pairs)
         room = {i: end.distance[i] - risk.commit[i] for i in risk.pairs}
         near = sorted((i for i in risk.pairs if room[i] < _BLOCKS), key=room.__getitem__)[:_NORMALS]
         gradients = [layer.gradient(i, q) for i in near]

@@ -32,7 +32,7 @@ class Sample(NamedTuple):
     Attributes:
         q: joints [rad].
         distance: [m].
-        direction: see ``Layer.direction``; empty in a sample at which no way starts.
+        direction: see ``Layer.direction``; only of those that were thought to need it.
         places: where the joints of the pairs are.
     """
 
@@ -42,15 +42,34 @@ class Sample(NamedTuple):
     places: Places
 
 
-def sample(layer: Layer, q: Points, chosen: list[int], *, start: bool = True) -> Sample:
-    """Measure the ``chosen`` pairs at ``q``; directions only when it is the ``start`` of a way."""
+def sample(layer: Layer, q: Points, chosen: list[int]) -> Sample:
+    """Measure the ``chosen`` pairs at ``q``, where a way starts."""
     layer.place(q)
     distance, direction = {}, {}
     for index in chosen:
         distance[index] = layer.distance(index)
-        if start:
+        direction[index] = layer.direction(index)
+    return Sample(q, distance, direction, layer.places(layer.joints(chosen)))
+
+
+def start(layer: Layer, reach: Reach, q: Points, ends: Sample, chosen: list[int], margin: float) -> Sample:
+    """Measure the ``chosen`` pairs at ``q``, where a way to ``ends`` starts, and directions where these will be asked for."""
+    layer.place(q)
+    distance, direction = {}, {}
+    slopes = reach.sway[[layer.pairs[i].group for i in chosen]] @ np.abs(ends.q - q)
+    for index, slope in zip(chosen, slopes.tolist()):
+        distance[index] = layer.distance(index)
+        if 0.5 * (distance[index] + ends.distance[index] - slope) < margin:
             direction[index] = layer.direction(index)
     return Sample(q, distance, direction, layer.places(layer.joints(chosen)))
+
+
+def end(layer: Layer, q: Points, chosen: list[int], *, placed: bool = False) -> Sample:
+    """Measure the ``chosen`` pairs at ``q``, where ways end, so without directions; ``placed``: the joints are there already."""
+    if not placed:
+        layer.place(q)
+    distance = {index: layer.distance(index) for index in chosen}
+    return Sample(q, distance, {}, layer.places(layer.joints(chosen)))
 
 
 def clear(
@@ -98,7 +117,9 @@ def clear(
 
 def _along(layer: Layer, index: int, a: Sample, b: Sample) -> float:
     """Return the separation at ``b`` along the direction found at ``a``, carried along by what moves both."""
-    n, anchor = a.direction[index], layer.pairs[index].anchor
+    n, anchor = a.direction.get(index), layer.pairs[index].anchor
+    if n is None:
+        return -np.inf  # not asked for in time: the way is halved
     if anchor:
         n = b.places.turn[anchor] @ (n @ a.places.turn[anchor])
     return layer.separation(index, n, b.places)
