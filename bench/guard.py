@@ -3,10 +3,11 @@
 Both arms swing towards each other and back at 90 Hz, measured joints lagging by 60 ms, so that most steps are far from
 contact and some are held at the margin. Everybody judges the same configurations:
 
-- ``ours/hulls``, ``ours/capsules``: the filter's verdict on a step, measured to committed and the commit;
-- ``ours/commit``: the whole of it, from a targets message to commands and authority, both arms, hulls;
-- ``static/capsules``, ``static/hulls``: distances of every pair at one configuration, no rule;
-- ``mujoco/hulls``: ``mj_geomDistance`` of the same hulls and pairs.
+- ``ours/pieces``, ``ours/hulls``, ``ours/capsules``: the filter's verdict on a step, checked everywhere along it and on the way
+  to it from the measurement;
+- ``ours/commit``: the whole of it, from a targets message to commands and authority, both arms, pieces, sliding;
+- ``static/capsules``, ``static/hulls``, ``static/pieces``: distances of every pair at one configuration, no rule;
+- ``mujoco/hulls``, ``mujoco/pieces``: ``mj_geomDistance`` of the same solids and pairs.
 """
 
 from __future__ import annotations
@@ -37,9 +38,10 @@ from teleop_common.records import (
     TeleopFrame,
     TrackedPose,
 )
-from teleop_safety import shapes, space
+from teleop_safety import pieces, shapes, space
 from teleop_safety.collision import CollisionFilter
 from teleop_safety.guard import Guard
+from teleop_safety.layer import Solid
 from teleop_safety.settings import Instant, Settings
 from teleop_safety.space import Space
 
@@ -49,6 +51,7 @@ FRAMES = 1800
 FRAME = 11_111_111
 LAG = 5  # frames by which measured joints follow the commit
 MARGIN, FLOOR = 0.015, 0.001
+SOME = range(LAG + 1, FRAMES, 8)  # frames for what may take milliseconds each
 
 
 def swing(k: int) -> dict[str, tuple[float, ...]]:
@@ -76,24 +79,25 @@ def timed(call: Callable[[int], Any], frames: range = range(LAG + 1, FRAMES)) ->
     return seconds
 
 
-def of_mujoco(scene: Space) -> Callable[[int], None]:
-    """Return the call that measures every pair with MuJoCo, its bodies placed by Pinocchio."""
+def of_mujoco(scene: Space, solids: tuple[Solid, ...], pairs: list[tuple[int, int]]) -> Callable[[int], None]:
+    """Return the call that measures every pair of solids with MuJoCo, placed by Pinocchio."""
     spec = mujoco.MjSpec()
-    for i, body in enumerate(scene.bodies[: len(scene.fine.geometryObjects)]):
-        mesh = spec.add_mesh(name=body.name, uservert=body.hull.flatten().tolist())
+    for i, each in enumerate(solids):
+        mesh = spec.add_mesh(name=f"mesh{i}", uservert=each.corners.flatten().tolist())
         mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
         spec.worldbody.add_body(name=f"body{i}", mocap=True).add_geom(
-            name=body.name, type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh.name, contype=0, conaffinity=0
+            name=f"geom{i}", type=mujoco.mjtGeom.mjGEOM_MESH, meshname=f"mesh{i}", contype=0, conaffinity=0
         )
     model = spec.compile()
-    data, own, placed = mujoco.MjData(model), scene.model.createData(), scene.fine.createData()
-    ids = [(model.geom(scene.bodies[a].name).id, model.geom(scene.bodies[b].name).id) for a, b in scene.pairs[: scene.floor]]
+    data, own = mujoco.MjData(model), scene.model.createData()
+    ids = [(model.geom(f"geom{a}").id, model.geom(f"geom{b}").id) for a, b in pairs]
     quaternion = np.empty(4)
 
     def call(k: int) -> None:
         pose = swing(k)
-        pin.updateGeometryPlacements(scene.model, own, scene.fine, placed, np.array([*pose["left"], *pose["right"]]))
-        for i, place in enumerate(placed.oMg):
+        pin.forwardKinematics(scene.model, own, np.array([*pose["left"], *pose["right"]]))
+        for i, each in enumerate(solids):
+            place = own.oMi[each.joint]
             mujoco.mju_mat2Quat(quaternion, place.rotation.flatten())
             data.mocap_pos[i], data.mocap_quat[i] = place.translation, quaternion
         mujoco.mj_kinematics(model, data)
@@ -103,11 +107,10 @@ def of_mujoco(scene: Space) -> Callable[[int], None]:
     return call
 
 
-def static(scene: Space, coarse: bool) -> Callable[[int], None]:
-    """Return the call that measures every pair once with Pinocchio and coal."""
-    geometry = scene.coarse if coarse else scene.fine
+def static(scene: Space, geometry: pin.GeometryModel) -> Callable[[int], None]:
+    """Return the call that measures every pair of ``geometry`` once with Pinocchio and coal."""
     own, placed = scene.model.createData(), geometry.createData()
-    results = list(placed.distanceResults)[: scene.floor]
+    results = list(placed.distanceResults)
 
     def call(k: int) -> None:
         pose = swing(k)
@@ -153,17 +156,26 @@ def run() -> dict[str, Any]:
     """Return the figures of each contender."""
     robot, room = limits.load(ROOT / "config/limits/so101.yaml"), cell.load(ROOT / "config/cell.yaml")
     scene = space.build(ARMS, robot, room, shapes.load(robot))
-    pairs, result = scene.floor, {}
-    for geometry in ("hulls", "capsules"):
-        judge = CollisionFilter(ARMS, scene, MARGIN, FLOOR, len(robot.joints), geometry).judge
-        seconds = timed(lambda k, judge=judge: judge(swing(k - 1), swing(k), swing(k - LAG)))
-        result[f"ours/{geometry}"] = percentiles(seconds, pairs)
-    envelope = CollisionFilter(ARMS, scene, MARGIN, FLOOR, len(robot.joints))
-    guard = Guard(ARMS, robot, Settings(leash=robot.leash_simulation), envelope, dict.fromkeys(ARMS, 1))
-    result["ours/commit"] = percentiles(commits(guard, {arm: robot.arm_names(arm) for arm in ARMS}), pairs)
-    result["static/capsules"] = percentiles(timed(static(scene, coarse=True)), pairs)
-    result["static/hulls"] = percentiles(timed(static(scene, coarse=False)), pairs)
-    result["mujoco/hulls"] = percentiles(timed(of_mujoco(scene)), pairs)
+    cut = pieces.cached(robot)
+    if cut is None:
+        cut = pieces.make(robot)
+        pieces.store(pieces.cache(robot), cut)
+    parts, result = space.in_pieces(scene, cut), {}
+    grip = len(robot.joints)
+    filters = {each: CollisionFilter(ARMS, scene, MARGIN, FLOOR, grip, each) for each in ("hulls", "capsules")}
+    filters["pieces"] = filters["hulls"].in_pieces(cut)
+    pairs = {"pieces": len(parts.pairs), "hulls": scene.floor, "capsules": scene.floor}
+    for geometry, envelope in filters.items():
+        seconds = timed(lambda k, judge=envelope.judge: judge(swing(k - 1), swing(k), swing(k - LAG)))
+        result[f"ours/{geometry}"] = percentiles(seconds, pairs[geometry])
+    guard = Guard(ARMS, robot, Settings(leash=robot.leash_simulation), filters["pieces"], dict.fromkeys(ARMS, 1))
+    result["ours/commit"] = percentiles(commits(guard, {arm: robot.arm_names(arm) for arm in ARMS}), pairs["pieces"])
+    for geometry, model in (("capsules", scene.coarse), ("hulls", scene.fine), ("pieces", parts.geometry)):
+        result[f"static/{geometry}"] = percentiles(timed(static(scene, model), SOME), pairs[geometry])
+    theirs = {"hulls": (scene.hulls, list(scene.pairs[: scene.floor]))}
+    theirs["pieces"] = (parts.solids, [(pair.one, pair.two) for pair in parts.pairs])
+    for geometry, (solids, chosen) in theirs.items():
+        result[f"mujoco/{geometry}"] = percentiles(timed(of_mujoco(scene, solids, chosen), SOME), pairs[geometry])
     return result
 
 
