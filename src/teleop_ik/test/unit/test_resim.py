@@ -261,3 +261,15 @@ def test_numbers_are_compared_to_the_bit_and_others_by_value():
     assert loose.first((2**60,), (2**60 + 1,)) is not None
     assert "length" in loose.first((1.0,), ()).where
     assert loose.first(SessionState(yaw=1.0), SessionState(yaw=2.0)).where == "yaw"
+
+
+def test_the_borders_of_the_recording_count_and_not_those_of_this_machine(recording):
+    """Their distances are iterated, and may differ in a last digit; a recording of before them was made without."""
+    (config, *_) = [s.config for s in recording.snapshots]
+    nearer = [{**fold, "upper": [v - 0.1 for v in fold["upper"]]} for fold in config["folds"]]
+    used = [recipe.rebuild({**config, "folds": given}, DEFAULTS)[0].config.folds for given in (config["folds"], nearer, [])]
+    assert used[0] == recipe.rebuild(config, DEFAULTS)[0].config.folds != ()
+    assert used[1][0].upper == tuple(v - 0.1 for v in used[0][0].upper)
+    assert used[2] == ()
+    before = {key: value for key, value in config.items() if key != "folds"}
+    assert recipe.rebuild(before, DEFAULTS)[0].config.folds == ()
