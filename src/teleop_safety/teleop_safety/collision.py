@@ -183,6 +183,10 @@ class CollisionFilter:
             values += measured.get(arm, joints)[self._grip :]
         return np.array(values)
 
+    def distances(self, q: Points) -> list[float]:
+        """Return the distance of every watched pair of bodies at ``q``, all joints [m]; the margin or more is a bound."""
+        return self._distances(q, [self._margin] * self._space.floor)[: self._space.floor]
+
     def _distances(self, q: Points, need: list[float]) -> list[float]:
         """Return the distance of every pair at ``q`` [m], the bench's last.
 
