@@ -27,6 +27,7 @@ from teleop_safety.capsules import Points
 from teleop_safety.envelope import Clearance, Pose, Verdict
 from teleop_safety.layer import Layer
 from teleop_safety.pieces import Piece
+from teleop_safety.screen import Screen
 from teleop_safety.space import Space, in_pieces
 from teleop_safety.state import Joints
 from teleop_safety.sweep import Sample
@@ -94,6 +95,7 @@ class CollisionFilter:
         if geometry != "capsules":
             self._layers.append(Layer(space.model, self._data, space.fine, space.hulls, alike[: space.floor], count))
         self._fine = self._layers[-1]
+        self._screen: Screen | None = None
         self._offset = {arm: i * space.width for i, arm in enumerate(arms)}
         self._bench = space.coarse.geometryObjects[len(space.bodies) - 1].geometry.d
         self._lows = {
@@ -118,6 +120,7 @@ class CollisionFilter:
             Layer(space.model, finer._data, parts.geometry, parts.solids, parts.pairs, count),
         ]
         finer._fine, finer.geometry = finer._layers[-1], "pieces"
+        finer._screen = Screen(finer._fine)
         return finer
 
     @property
@@ -146,7 +149,7 @@ class CollisionFilter:
             distances = self._coarse.everything(after)
         # from here on, wherever the step or the way to it leads, no pair gets nearer by more than this
         wanted = (self._space.reach.sway @ np.maximum(np.abs(now - after), np.abs(before - after)) + self._margin).tolist()
-        close = self._close(distances, wanted)
+        close = self._close(distances, wanted, (after, before, now))
         if not close:
             return Verdict(floors)
         whole = sweep.end(self._fine, after, close, placed=True)
@@ -265,12 +268,13 @@ class CollisionFilter:
         way = {i: min(commit[i], at_now[k] - TOLERANCE) for i, k in groups.items()}
         return _Risk(risky, start, here, commit, way)
 
-    def _close(self, distances: list[float], need: list[float]) -> list[int]:
+    def _close(self, distances: list[float], need: list[float], corners: tuple[Points, Points, Points]) -> list[int]:
         """Return the pairs of the finest solids that may be nearer than their bodies ``need`` [m], and place them.
 
         Args:
-            distances: of the capsules, as just measured.
+            distances: of the capsules, as just measured where the step ends.
             need: by pair of bodies.
+            corners: where the step ends and starts, and the measured joints: see ``Screen``.
         """
         groups = [k for k, wanted in enumerate(need) if distances[k] < wanted]
         for layer in self._layers[1:-1]:
@@ -279,8 +283,26 @@ class CollisionFilter:
                 groups = [k for k in groups if layer.nearest(k)[0] < need[k]]
         if not groups:
             return []
-        self._fine.follow()
-        return [i for k in groups for i in self._fine.near(k, need[k])]
+        if self._screen is None:
+            self._fine.follow()
+            return [i for k in groups for i in self._fine.near(k, need[k])]
+        after, before, now = corners
+        ways = [self._layers[-2].direction(k) for k in groups]
+        step, way = np.abs(after - before), np.maximum(np.abs(now - before), np.abs(now - after))
+        sags = self._space.reach.bend[groups] @ (np.outer(step, step) + np.outer(way, way)).ravel() / 8.0
+        joints = set(range(self._model.njoints))
+        places = [self._fine.places(joints)]
+        for q in (before, now):
+            pin.forwardKinematics(self._model, self._data, q)
+            places.append(self._fine.places(joints))
+        self._fine.place(after)
+        close = []
+        for k, n, sag in zip(groups, ways, sags.tolist()):
+            unclear = self._screen.open(k, n, (places[0], places[1], places[2]), self._margin + sag)
+            if unclear:
+                near = set(self._fine.near(k, need[k]))
+                close += [i for i in unclear if i in near]
+        return close
 
     def _stop(self, risk: _Risk, chosen: list[int], end: Sample) -> int:
         """Return the pair that breaks the rule on the step to ``end`` or on the way to it from the measurement, -1 for none."""
