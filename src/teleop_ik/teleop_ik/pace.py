@@ -57,11 +57,12 @@ def step(previous: Joints, rate: Joints, wanted: Joints, ahead: Joints, bounds: 
         far = abs(d)
         if far == 0.0:
             continue
-        # along the way: the speed, how far it goes on, and the room to the limit
-        along, on, room = (v, end - p, high - p) if d > 0.0 else (-v, p - end, p - low)
+        # along the way: the speed and the room to the limit. How far it goes on is no matter of direction: a step for position
+        # may lead away from where attitude will lead, and braking for that would hold up every joint
+        along, room = (v, high - p) if d > 0.0 else (-v, p - low)
         # growing from the speed in this direction; one that goes the other way does not hold up the rest while it turns
         grown = (along if along > 0.0 else 0.0) + gain
-        most = min(top, grown, braking(min(max(far, on), room), gain, dt)) * dt
+        most = min(top, grown, braking(min(max(far, abs(end - p)), room), gain, dt)) * dt
         if share * far > most:
             share = most / far
     moved, speeds = [], []
