@@ -25,7 +25,7 @@ from teleop_common.records import ClearancePair
 from teleop_safety import sweep
 from teleop_safety.capsules import Points
 from teleop_safety.envelope import Clearance, Pose, Verdict
-from teleop_safety.layer import Layer
+from teleop_safety.layer import Layer, Places
 from teleop_safety.pieces import Piece
 from teleop_safety.screen import Screen
 from teleop_safety.space import Space, in_pieces
@@ -149,12 +149,14 @@ class CollisionFilter:
             distances = self._coarse.everything(after)
         # from here on, wherever the step or the way to it leads, no pair gets nearer by more than this
         wanted = (self._space.reach.sway @ np.maximum(np.abs(now - after), np.abs(before - after)) + self._margin).tolist()
-        close = self._close(distances, wanted, (after, before, now))
+        close, places = self._close(distances, wanted, (after, before, now))
         if not close:
             return Verdict(floors)
-        whole = sweep.end(self._fine, after, close, placed=True)
+        whole = sweep.end(self._fine, after, close, places[0])
         risky = [i for i in close if whole.distance[i] < wanted[self._fine.pairs[i].group]]
-        return self._reduced(self._risk(before, whole, now, risky), whole, tuple(goal), floors) if risky else Verdict(floors)
+        if not risky:
+            return Verdict(floors)
+        return self._reduced(self._risk(before, whole, now, risky, places), whole, tuple(goal), floors)
 
     def clearance(self, committed: Pose, measured: Pose) -> Clearance:
         """Return the distances at two configurations, see ``Envelope``."""
@@ -255,11 +257,11 @@ class CollisionFilter:
         names = self._names(self._fine.pairs[blocking].group)
         return Verdict(floors, scale, names, shares=shares, blocked=self._blocked(risk, q, moving))
 
-    def _risk(self, before: Points, whole: Sample, now: Points, risky: list[int]) -> _Risk:
+    def _risk(self, before: Points, whole: Sample, now: Points, risky: list[int], places: list[Places]) -> _Risk:
         """Return what the ``risky`` pairs are held to; any that is within the margin where step or way start is among them."""
         margin, layer, reach = self._margin, self._fine, self._space.reach
-        start = sweep.start(layer, reach, before, whole, risky, margin)
-        here = sweep.start(layer, reach, now, whole, risky, margin)
+        start = sweep.start(layer, reach, before, whole, risky, margin, places[1])
+        here = sweep.start(layer, reach, now, whole, risky, margin, places[2])
         groups = {i: layer.pairs[i].group for i in risky}
         at_start, at_now = dict.fromkeys(groups.values(), margin), dict.fromkeys(groups.values(), margin)
         for i, k in groups.items():
@@ -268,8 +270,12 @@ class CollisionFilter:
         way = {i: min(commit[i], at_now[k] - TOLERANCE) for i, k in groups.items()}
         return _Risk(risky, start, here, commit, way)
 
-    def _close(self, distances: list[float], need: list[float], corners: tuple[Points, Points, Points]) -> list[int]:
-        """Return the pairs of the finest solids that may be nearer than their bodies ``need`` [m], and place them.
+    def _close(
+        self, distances: list[float], need: list[float], corners: tuple[Points, Points, Points]
+    ) -> tuple[list[int], list[Places]]:
+        """Return the pairs of the finest solids that may be nearer than their bodies ``need`` [m], placed where the step ends.
+
+        And where their joints are at each of ``corners``.
 
         Args:
             distances: of the capsules, as just measured where the step ends.
@@ -282,27 +288,26 @@ class CollisionFilter:
                 layer.follow()
                 groups = [k for k in groups if layer.nearest(k)[0] < need[k]]
         if not groups:
-            return []
-        if self._screen is None:
-            self._fine.follow()
-            return [i for k in groups for i in self._fine.near(k, need[k])]
+            return [], []
         after, before, now = corners
-        ways = [self._layers[-2].direction(k) for k in groups]
-        step, way = np.abs(after - before), np.maximum(np.abs(now - before), np.abs(now - after))
-        sags = self._space.reach.bend[groups] @ (np.outer(step, step) + np.outer(way, way)).ravel() / 8.0
-        joints = set(range(self._model.njoints))
+        ways = [] if self._screen is None else [self._layers[-2].direction(k) for k in groups]
+        joints = self._fine.joints([self._fine.group[k][0] for k in groups])
         places = [self._fine.places(joints)]
         for q in (before, now):
             pin.forwardKinematics(self._model, self._data, q)
             places.append(self._fine.places(joints))
         self._fine.place(after)
+        if self._screen is None:
+            return [i for k in groups for i in self._fine.near(k, need[k])], places
+        step, way = np.abs(after - before), np.maximum(np.abs(now - before), np.abs(now - after))
+        sags = self._space.reach.bend[groups] @ (np.outer(step, step) + np.outer(way, way)).ravel() / 8.0
         close = []
         for k, n, sag in zip(groups, ways, sags.tolist()):
             unclear = self._screen.open(k, n, (places[0], places[1], places[2]), self._margin + sag)
             if unclear:
                 near = set(self._fine.near(k, need[k]))
                 close += [i for i in unclear if i in near]
-        return close
+        return close, places
 
     def _stop(self, risk: _Risk, chosen: list[int], end: Sample) -> int:
         """Return the pair that breaks the rule on the step to ``end`` or on the way to it from the measurement, -1 for none."""

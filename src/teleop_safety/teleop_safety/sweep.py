@@ -52,8 +52,20 @@ def sample(layer: Layer, q: Points, chosen: list[int]) -> Sample:
     return Sample(q, distance, direction, layer.places(layer.joints(chosen)))
 
 
-def start(layer: Layer, reach: Reach, q: Points, ends: Sample, chosen: list[int], margin: float) -> Sample:
-    """Measure the ``chosen`` pairs at ``q``, where a way to ``ends`` starts, and directions where these will be asked for."""
+def start(
+    layer: Layer, reach: Reach, q: Points, ends: Sample, chosen: list[int], margin: float, places: Places | None = None
+) -> Sample:
+    """Measure the ``chosen`` pairs at ``q``, where a way to ``ends`` starts, and directions where these will be asked for.
+
+    Args:
+        layer: what is measured.
+        reach: see there.
+        q: joints [rad].
+        ends: where the way ends.
+        chosen: indices of pairs.
+        margin: what pairs are held to at most [m].
+        places: where the pairs' joints are, when that is known.
+    """
     layer.place(q)
     distance, direction = {}, {}
     slopes = reach.sway[[layer.pairs[i].group for i in chosen]] @ np.abs(ends.q - q)
@@ -61,15 +73,15 @@ def start(layer: Layer, reach: Reach, q: Points, ends: Sample, chosen: list[int]
         distance[index] = layer.distance(index)
         if 0.5 * (distance[index] + ends.distance[index] - slope) < margin:
             direction[index] = layer.direction(index)
-    return Sample(q, distance, direction, layer.places(layer.joints(chosen)))
+    return Sample(q, distance, direction, places or layer.places(layer.joints(chosen)))
 
 
-def end(layer: Layer, q: Points, chosen: list[int], *, placed: bool = False) -> Sample:
-    """Measure the ``chosen`` pairs at ``q``, where ways end, so without directions; ``placed``: the joints are there already."""
-    if not placed:
+def end(layer: Layer, q: Points, chosen: list[int], places: Places | None = None) -> Sample:
+    """Measure the ``chosen`` pairs at ``q``, where ways end, so without directions; ``places``: the joints are there already."""
+    if places is None:
         layer.place(q)
     distance = {index: layer.distance(index) for index in chosen}
-    return Sample(q, distance, {}, layer.places(layer.joints(chosen)))
+    return Sample(q, distance, {}, places or layer.places(layer.joints(chosen)))
 
 
 def clear(

@@ -24,7 +24,7 @@ def test_pair_that_is_not_close_keeps_the_margin_for_any_shares_of_both_arms(whe
     after, now = before + np.array(step), before + np.array(lag)
     reach = space.reach.sway @ np.maximum(np.abs(now - after), np.abs(before - after)) + MARGIN
     capsules = guard._coarse.everything(after)
-    close = set(guard._close(capsules, reach.tolist(), (after, before, now)))
+    close = set(guard._close(capsules, reach.tolist(), (after, before, now))[0])
     layer = guard._fine
     groups = {k for k in range(space.floor) if capsules[k] < reach[k]}
     for _ in range(6):
