@@ -8,7 +8,7 @@ from teleop_bringup import testing
 from teleop_bringup.lockstep import Lockstep, Recorded
 from teleop_bringup.lockstep_cores import Options
 from teleop_common import cell, limits, paths
-from teleop_common.enums import Authority, Reason
+from teleop_common.enums import Authority
 from teleop_input import capture
 
 RECORDING = testing.REAL_DATA / "iwer_quest3/iwer_quest3_capture.json"
@@ -31,6 +31,5 @@ def test_hands_that_fold_their_arms_up_are_followed_and_never_stopped(solver):
         assert len(driven) > 300
         # before, the guard held the arms, and the targets ran to the end of their leash, 0.25 rad ahead
         assert max(testing.lead(command) for command in driven) < 0.05
-        # it came to the border
-        targets = [t for given in lockstep.log.targets for t in given.arms if t.arm == arm]
-        assert any(t.reason[2] == Reason.POSITION_LIMIT for t in targets)
+        # they fold up: the border is at 1.3 to 1.44 rad there, the limit at 1.69
+        assert 1.2 < max(command.position[2] for command in driven) < 1.46
