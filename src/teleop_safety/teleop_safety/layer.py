@@ -167,7 +167,7 @@ class Layer:
         # a point's speed is v + w x p, with v and w of the joint in world: n·(w x p) = w·(p x n)
         push = n @ self._data.J[:3]
         turn = self._data.J[3:]
-        grown: Points = self._two[index] * (push + np.cross(two, n) @ turn) - self._one[index] * (push + np.cross(one, n) @ turn)
+        grown: Points = self._two[index] * (push + _cross(two, n) @ turn) - self._one[index] * (push + _cross(one, n) @ turn)
         grown[self._moves[index] == 0.0] = 0.0  # carries both, or neither
         return grown
 
@@ -190,6 +190,13 @@ class Layer:
         near = float((two.corners @ (n @ at.turn[two.joint])).min() + n @ at.origin[two.joint])
         far = float((one.corners @ (n @ at.turn[one.joint])).max() + n @ at.origin[one.joint])
         return near - far - one.radius - two.radius
+
+
+def _cross(p: Points, n: Points) -> Points:
+    """Return p x n; numpy's own takes ten times as long for one vector."""
+    a, b, c = p.tolist()
+    x, y, z = n.tolist()
+    return np.array((b * z - c * y, c * x - a * z, a * y - b * x))
 
 
 class _Balls(NamedTuple):

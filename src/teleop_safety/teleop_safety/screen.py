@@ -87,7 +87,8 @@ class Screen:
                 apart.append(two.extents(along, at, -1.0)[None] - one.extents(along, at, 1.0)[:, None])
             gaps = np.min(apart, axis=0)
         else:
-            near = np.min([two.extents(n, at, -1.0) for at in places], axis=0)
-            far = np.max([one.extents(n, at, 1.0) for at in places], axis=0)
+            ends, starts, here = places
+            near = np.minimum(two.extents(n, ends, -1.0), np.minimum(two.extents(n, starts, -1.0), two.extents(n, here, -1.0)))
+            far = np.maximum(one.extents(n, ends, 1.0), np.maximum(one.extents(n, starts, 1.0), one.extents(n, here, 1.0)))
             gaps = near[None] - far[:, None]
         return [members[i] for i in np.flatnonzero(np.ravel(gaps) < need)]
