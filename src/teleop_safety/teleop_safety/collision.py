@@ -301,12 +301,9 @@ class CollisionFilter:
             return [i for k in groups for i in self._fine.near(k, need[k])], places
         step, way = np.abs(after - before), np.maximum(np.abs(now - before), np.abs(now - after))
         sags = self._space.reach.bend[groups] @ (np.outer(step, step) + np.outer(way, way)).ravel() / 8.0
-        close = []
+        close: list[int] = []
         for k, n, sag in zip(groups, ways, sags.tolist()):
-            unclear = self._screen.open(k, n, (places[0], places[1], places[2]), self._margin + sag)
-            if unclear:
-                near = set(self._fine.near(k, need[k]))
-                close += [i for i in unclear if i in near]
+            close += self._screen.open(k, n, (places[0], places[1], places[2]), self._margin + sag)
         return close, places
 
     def _stop(self, risk: _Risk, chosen: list[int], end: Sample) -> int:
