@@ -31,7 +31,7 @@ class Arm:
         self.bounds = config.bounds
         self.fingers = bounds_of((config.limits.gripper.limits,)) if config.limits.gripper else Bounds((), (), ())
         self.floor = config.floor
-        self.look = fold.look(config.folds, self.bounds, floor.QUICK)
+        self.looks = fold.looks(config.folds, self.bounds, floor.QUICK)
         # joints of a wrist that rides the hand; inverse kinematics has the others
         self.riders = wrist.count(self.count) if config.wrist == "direct" else 0
         self.turns = config.wrist_gains if self.riders else (1.0, 1.0, 1.0)
@@ -184,7 +184,7 @@ class Arm:
         if not self.config.folds:
             return None
         fence = fold.Fence(self.config.folds, state.overs, anchor.offset)
-        return fence if dt > floor.QUICK or fence.room(previous) < self.look else None
+        return fence if dt > floor.QUICK or fence.near(previous, self.looks) else None
 
     def _asked(self, given: ArmInput) -> float:
         fingers = self.config.limits.gripper

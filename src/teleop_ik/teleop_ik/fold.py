@@ -67,9 +67,9 @@ def settled(before: tuple[Over, ...], folds: tuple[Fold, ...], joints: Joints) -
     return tuple([Over(*map(min, one, other)) for one, other in zip(before, overs(folds, joints))])
 
 
-def look(folds: tuple[Fold, ...], bounds: Bounds, longest: float) -> float:
-    """Return the room [rad] from which no step of up to ``longest`` [s] leads to where the arm could no longer stop."""
-    most = 0.0
+def looks(folds: tuple[Fold, ...], bounds: Bounds, longest: float) -> tuple[float, ...]:
+    """Return, per border, the room [rad] from which no step of up to ``longest`` [s] leads to where it could no longer stop."""
+    found = []
     for fold in folds:
         ways = []
         for i in (fold.inner, fold.inner + 1):
@@ -77,8 +77,8 @@ def look(folds: tuple[Fold, ...], bounds: Bounds, longest: float) -> float:
             stop = 0.5 * speed * speed / bounds.acceleration[i] if bounds.acceleration else 0.0
             ways.append(speed * longest + stop)
         slope = max([abs(b - a) for side in (fold.lower, fold.upper) for a, b in zip(side, side[1:])], default=0.0) / fold.step
-        most = max(most, slope * ways[0] + ways[1])
-    return most
+        found.append(slope * ways[0] + ways[1])
+    return tuple(found)
 
 
 class Fence(NamedTuple):
@@ -97,6 +97,10 @@ class Fence(NamedTuple):
     def room(self, joints: Joints) -> float:
         """Return how far solver joints lie inside all borders [rad], negative outside."""
         return min([self._of(fold, over, joints) for fold, over in self._pairs], default=math.inf)
+
+    def near(self, joints: Joints, rooms: tuple[float, ...]) -> bool:
+        """Return whether solver joints are within ``rooms`` of any border, see ``looks``."""
+        return any(self._of(fold, over, joints) < room for (fold, over), room in zip(self._pairs, rooms))
 
     @property
     def _pairs(self) -> list[tuple[Fold, Over]]:

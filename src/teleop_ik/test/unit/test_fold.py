@@ -86,7 +86,11 @@ def test_a_box_is_never_empty_and_never_wider(lead, start, at):
 
 def test_far_from_the_border_is_farther_than_the_joints_can_stop():
     # both joints in 0.03 s and braking from 2 rad/s, the inner one by the slope of 0.25
-    assert fold.look((SLOPE,), BOUNDS, 0.03) == pytest.approx(1.25 * (0.06 + 0.1))
+    (room,) = fold.looks((SLOPE,), BOUNDS, 0.03)
+    assert room == pytest.approx(1.25 * (0.06 + 0.1))
+    fence = Fence((SLOPE,), (), (0.0,) * 3)
+    assert fence.near((0.0, 0.0, 0.75 - room + 1e-6), (room,))
+    assert not fence.near((0.0, 0.0, 0.75 - room - 1e-6), (room,))
 
 
 # ---- the arm
