@@ -6,6 +6,7 @@ import os
 import mujoco
 import numpy as np
 import pinocchio as pin
+import pytest
 from guard_space import CELL, fine, scene
 from guard_world import ROBOT
 
@@ -17,6 +18,7 @@ from teleop_safety.space import _se3
 NIGHTLY = bool(os.environ.get("TELEOP_NIGHTLY"))
 CONFIGURATIONS = 1_000_000 if NIGHTLY else 400
 STEPS = 100_000 if NIGHTLY else 60
+pytestmark = pytest.mark.timeout(6 * 3600 if NIGHTLY else 300)  # a million take some two hours
 LOW = np.array([j.lower for j in ROBOT.all_joints] * 2)
 HIGH = np.array([j.upper for j in ROBOT.all_joints] * 2)
 ARMS = ("left", "right")
