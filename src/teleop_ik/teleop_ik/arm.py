@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from teleop_common import plausible
 from teleop_common.enums import Authority, Reason, TargetStatus
 from teleop_common.records import JointTarget, Pose
 from teleop_common.spatial import quat_to_rotvec
@@ -15,6 +16,7 @@ from teleop_ik.kinematics import Joints, forward, mat_from_quat
 from teleop_ik.solver import Bounds, Solver, Target, limit_step, sane, within
 
 UNREACHABLE = 1e-3  # [m], excess above which the operator is told
+STOOD = 0.05  # [s] between two frames, after which the guard has let the arm stand
 ABSORB = 1e-4  # [m], excess above which it is forgiven
 ENGAGED = (Authority.COUNTDOWN, Authority.DRIVING, Authority.GRACE)
 
@@ -91,6 +93,8 @@ class Arm:
             taken=False,
             opening=reference[n] if len(reference) > n else 0.0,
             overs=fold.overs(self.config.folds, reference),
+            measured=measured[:n] if fresh else (),
+            heard=given.feedback.header.stamp if given.feedback else 0,
         )
         status = TargetStatus.OK if fresh else TargetStatus.STALE_FEEDBACK
         reason = (0,) * n + (int(Reason.TAKE_OVER),) * (len(reference) - n)
@@ -101,8 +105,11 @@ class Arm:
     ) -> tuple[ArmState, JointTarget]:
         n = self.count
         chain = self.solver.chain
-        fresh = given.age <= self.config.stale
+        state = self._believed(state, given, measured)
+        fresh = given.age <= self.config.stale and state.measured == measured[:n]
         closed = fresh and self.config.feedback == "closed"
+        # after frames were lost the arm has stood since
+        rate = state.rate if given.dt <= STOOD else (0.0,) * n
         mapping = Mapping(self.config.mount, given.yaw, given.scale, self.config.gains, self.turns)
         asked = tool_target(anchor, hand, mapping)
         # the solver works with joints where the tool really is; the offset leads from there to commands
@@ -122,7 +129,7 @@ class Arm:
         high = above >= floor.LOOK and given.dt <= floor.QUICK
         fence = self._fence(state, anchor, previous, given.dt)
         ride = wrist.wanted(anchor.wrist, anchor.ride, quat_to_rotvec(turn_of(anchor, hand, mapping))) if self.riders else ()
-        goal = Goal(self.solver, seed, previous, bounds, given.dt, state.rate, fence, ride)
+        goal = Goal(self.solver, seed, previous, bounds, given.dt, rate, fence, ride)
         if high:
             target = floor.raised_to(level, target)
             solved, rest = goal.solve(target), floor.NOWHERE
@@ -130,12 +137,12 @@ class Arm:
             now = floor.approached(level, above, given.dt)
             target, solved, rest = floor.solve_above(now, chain, here, target, goal.solve, state.rest)
         inside = goal.inside
-        stride = pace.step(previous, state.rate, solved.joints, goal.ahead(solved), inside, given.dt)
+        stride = pace.step(previous, rate, solved.joints, goal.ahead(solved), inside, given.dt)
         if not high:
             least = level.height - floor.SLACK
-            stride = pace.clear(stride, previous, state.rate, inside, given.dt, lambda q: floor.clear(level, chain, q), least)
+            stride = pace.clear(stride, previous, rate, inside, given.dt, lambda q: floor.clear(level, chain, q), least)
         if fence is not None:
-            stride = pace.clear(stride, previous, state.rate, inside, given.dt, fence.room, -fence.slack)
+            stride = pace.clear(stride, previous, rate, inside, given.dt, fence.room, -fence.slack)
         step, rate = stride
         joints = tuple([q + o for q, o in zip(step, anchor.offset)])
         reason = [int(Reason.FLOOR) if rest > floor.NOWHERE else int(Reason.NONE)] * n
@@ -178,6 +185,14 @@ class Arm:
         pose = Pose(target.position, asked.orientation)
         done = self._target(given, joints, (*reason, *last), pose, excess, solved.residual_rotation, seed, status)
         return state, done
+
+    def _believed(self, state: ArmState, given: ArmInput, measured: Joints) -> ArmState:
+        """Return the state with the newest measurement that the arm can have come to."""
+        now, stamp = measured[: self.count], given.feedback.header.stamp if given.feedback else 0
+        elapsed, ceiling = 1e-9 * (stamp - state.heard), self.config.limits.velocity_ceiling
+        if state.measured and stamp != state.heard and plausible.jumped(state.measured, now, elapsed, ceiling) >= 0:
+            return state
+        return state._replace(measured=now, heard=stamp)
 
     def _fence(self, state: ArmState, anchor: Anchor, previous: Joints, dt: float) -> fold.Fence | None:
         """Return the borders at which the arm would fold, None while they are far."""

@@ -102,6 +102,8 @@ class ArmState(NamedTuple):
         taken: whether the trigger has the gripper.
         opening: where the gripper is on its way there, within its speed and acceleration [rad].
         opens: how fast [rad/s].
+        measured: arm joints where they were last believed to be [rad]; empty: nowhere yet.
+        heard: stamp of that [ns].
         overs: how far the arm started outside the borders of its folds, as far as it has not come in since.
     """
 
@@ -118,6 +120,8 @@ class ArmState(NamedTuple):
     opening: float = 0.0
     opens: float = 0.0
     overs: tuple[Over, ...] = ()
+    measured: Joints = ()
+    heard: int = 0
 
 
 class ArmInput(NamedTuple):

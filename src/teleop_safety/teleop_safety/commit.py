@@ -12,7 +12,7 @@ from teleop_safety.settings import Settings
 from teleop_safety.state import ArmState, Joints, Target
 
 _HELD = 0.01  # share of a step below which it is a hold
-_LONGEST = 0.1  # [s] between two targets, beyond which their difference is no speed
+_LONGEST = 0.04  # [s] between two targets, beyond which the newer one stands for too long to count on its going on
 
 
 class Motion(NamedTuple):

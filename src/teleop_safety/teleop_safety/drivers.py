@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from teleop_common import plausible
 from teleop_common.records import DriverState, JointState
 from teleop_safety import intake, stall
 from teleop_safety.authority import MOVED
@@ -17,20 +18,33 @@ def seed(state: ArmState, reference: Joints | None) -> None:
     state.started = False
 
 
-def take_joints(at: Instant, state: ArmState, sample: JointState, names: tuple[str, ...], stale: int) -> None:
-    """Take over a measurement; with torque off the reference follows it.
+def take_joints(at: Instant, state: ArmState, sample: JointState, names: tuple[str, ...], stale: int, ceiling: float) -> str:
+    """Take over a measurement and return why the arm must stop for it, empty when it need not.
+
+    With torque off the reference follows it. A joint that cannot have come there is not believed; after a few in a row that is
+    where the arm is, and something is wrong: nothing may move on it, nor be drawn there.
 
     Raises:
-        Refused: not newer than the last, or bad values.
+        Refused: not newer than the last, bad values, or a place that the arm cannot have come to.
     """
     # after a silence any stamp is a new beginning, else a clock set back would shut the arm's eyes for good
     newest = state.measured_stamp if at.mono - state.measured_at <= stale else 0
-    position, given = intake.check_joints(sample, newest, names)
-    elapsed = (sample.header.stamp - state.measured_stamp) * 1e-9
-    state.speed = stall.speeds(position, state.measured, elapsed, given)
+    position = intake.check_joints(sample, newest, names)
+    why = ""
+    if newest and state.measured is not None and state.torque:  # with torque off a hand may carry it anywhere
+        elapsed = (sample.header.stamp - newest) * 1e-9
+        joint = plausible.jumped(state.measured, position, elapsed, ceiling)
+        if joint >= 0:
+            state.jumps += 1
+            text = f"{names[joint]} measured at {position[joint]:.3f} rad, {elapsed:.3f} s after {state.measured[joint]:.3f} rad"
+            if state.jumps < plausible.IN_A_ROW:
+                raise intake.Refused(f"joint state: got {text}, allowed no faster than {ceiling:g} rad/s; check encoder and bus")
+            why = text
+    state.jumps = 0
     state.measured, state.measured_at, state.measured_stamp = position, at.mono, sample.header.stamp
     if state.instance is not None and not state.torque:
         seed(state, position)
+    return why
 
 
 def take_driver(at: Instant, state: ArmState, sample: DriverState, names: tuple[str, ...], stale: int) -> str:
@@ -67,13 +81,13 @@ def stalled(at: Instant, state: ArmState, arm: int, settings: Settings, names: t
     if state.authority not in MOVED or state.reference is None or state.measured is None:
         state.stalled_since = ()
         return ""
-    found = stall.suspects(
-        state.reference, state.measured, state.speed, arm, settings.stall_share * settings.leash, settings.stall_speed
-    )
+    found = stall.suspects(state.reference, state.measured, arm, settings.stall_share * settings.leash)
     if not found:
         state.stalled_since = ()
         return ""
-    state.stalled_since = stall.watch(state.stalled_since, found, at.mono, len(names))
+    state.stalled_since, state.stalled_at = stall.watch_still(
+        state.stalled_since, state.stalled_at, found, at.mono, state.measured, settings.stall_speed * settings.stall_time
+    )
     for i in found:
         if at.mono - state.stalled_since[i] >= ns(settings.stall_time):
             return names[i]

@@ -152,9 +152,11 @@ class Guard(Committer):
         out, state = Outputs(), self.arms[arm]
         try:
             intake.check_stamp(sample.header.stamp, at.ros, ns(self.settings.stale))
-            drivers.take_joints(at, state, sample, self.names[arm], ns(self.settings.stale))
+            why = drivers.take_joints(at, state, sample, self.names[arm], ns(self.settings.stale), self.limits.ceiling)
         except Refused as error:
             return self._refuse(at, out, arm, str(error))
+        if why:
+            self._hands.event(at, self.shared, arm, state, Event.HALT, f"feedback jumped: {why}", out)
         blocked = drivers.stalled(at, state, self.limits.arm, self.settings, self.names[arm])
         if blocked:
             self._fault(at, out, f"stall of {blocked}")

@@ -139,6 +139,8 @@ class Hands:
             return "joint states stale"
         if not state.torque:
             return "torque is off"
+        if state.driver_error:
+            return f"driver: {state.driver_error}"
         return "reference unknown" if state.reference is None else ""
 
     def obstacle(self, at: Instant, shared: SharedState, state: ArmState, engaging: bool = True) -> str:

@@ -74,8 +74,8 @@ def check_target(target: JointTarget, names: tuple[str, ...], owner: str) -> tup
     return position, tuple(table[name] for name in names)
 
 
-def check_joints(state: JointState, newest: int, names: tuple[str, ...]) -> tuple[Joints, Joints]:
-    """Return measured position [rad] and speed [rad/s] (empty when not given) in the order ``names``.
+def check_joints(state: JointState, newest: int, names: tuple[str, ...]) -> Joints:
+    """Return the measured position [rad] in the order ``names``. Speeds are looked at for sanity only: a driver may invent them.
 
     Raises:
         Refused: a sample that is not newer than the last (``newest`` [ns]), or bad values.
@@ -83,9 +83,9 @@ def check_joints(state: JointState, newest: int, names: tuple[str, ...]) -> tupl
     if state.header.stamp <= newest:
         raise Refused(f"joint state: got a sample {(newest - state.header.stamp) * 1e-9:g} s before the last, allowed newer ones")
     position = ordered("joint state", state.name, state.position, names)
-    if not state.velocity:
-        return position, ()
-    return position, ordered("joint speed", state.name, state.velocity, names)
+    if state.velocity:
+        ordered("joint speed", state.name, state.velocity, names)
+    return position
 
 
 def check_driver(state: DriverState, names: tuple[str, ...]) -> Joints:

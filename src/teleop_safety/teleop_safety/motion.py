@@ -10,6 +10,7 @@ from teleop_common.limits import RobotLimits
 from teleop_safety.state import Joints
 
 _EPSILON = 1e-12
+_REST = 5e-4  # [rad] short of the goal, from which a motion counts as cut
 # plain numbers: this runs in every commit, and looking an enumeration up costs more than the arithmetic
 _POSITION, _LEASH = int(Reason.POSITION_LIMIT), int(Reason.LEASH)
 _SPEED, _ACCELERATION = int(Reason.SPEED_LIMIT), int(Reason.ACCELERATION_LIMIT)
@@ -24,6 +25,7 @@ class MotionLimits:
         velocity: largest speed [rad/s].
         acceleration: largest growth of speed [rad/s²].
         arm: number of arm joints; what follows is the gripper, which no leash binds.
+        ceiling: what no joint's motor exceeds [rad/s].
     """
 
     lower: Joints
@@ -31,6 +33,7 @@ class MotionLimits:
     velocity: Joints
     acceleration: Joints
     arm: int
+    ceiling: float = 4.7
 
 
 def motion_limits(limits: RobotLimits) -> MotionLimits:
@@ -42,6 +45,7 @@ def motion_limits(limits: RobotLimits) -> MotionLimits:
         velocity=tuple(j.velocity for j in joints),
         acceleration=tuple(j.acceleration for j in joints),
         arm=len(limits.joints),
+        ceiling=limits.velocity_ceiling,
     )
 
 
@@ -179,6 +183,8 @@ def step(
             if scale < 1.0 and lost > max(cuts[i], _EPSILON):
                 reasons[i], cuts[i] = why, lost
         short = short or scale < 1.0
+    # what the low-pass still keeps back is to be walked as well, should no frame come that does
+    short = short or any(abs(g - p) > _REST for g, p in zip(goal, position))
     # rounding of r + s·(y - r) must not leave the interval by a bit
     low, high = allowed(limits, reference)
     bounded = tuple([a if p < a else b if p > b else p for p, a, b in zip(position, low, high)])

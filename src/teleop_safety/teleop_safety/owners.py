@@ -115,7 +115,7 @@ class Owners:
 
     def _unfit(self, at: Instant, shared: SharedState, state: ArmState) -> str:
         why = self._hands.unfit(at, shared, state)
-        return f"{why}; {_REMEDY[why]}" if why else ""
+        return f"{why}; {_REMEDY.get(why, 'mend the driver')}" if why else ""
 
     def _refusal(self, at: Instant, shared: SharedState, state: ArmState) -> str:
         """Return why an arm cannot be given away and what to do, empty when it can."""

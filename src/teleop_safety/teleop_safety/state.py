@@ -58,7 +58,7 @@ class ArmState:
         started: the first command since the reference was seeded is out.
         instance: the driver's, None before it was heard.
         torque, driver_estop, driver_error, driver_at: from DriverState.
-        measured, speed, measured_at, measured_stamp: from JointState; ``measured_stamp`` is its stamp [ns].
+        measured, measured_at, measured_stamp: from JointState; ``measured_stamp`` is its stamp [ns].
         target: newest accepted target, None when there is none to follow.
         target_at: arrival of the newest target that counts, or entry into the state in which one can.
         asked: the newest target's frame sequence in this connection, -1 for none.
@@ -66,7 +66,9 @@ class ArmState:
         credit_at: last motion commit or hold.
         credit_stamp: stamp of the frame of that commit [ns].
         requested, reasons, dt, origin, sequence: of the last commit, repeated by the tick.
+        jumps: measurements in a row that were not believed.
         stalled_since: per joint, since when it looks stalled, 0 for not.
+        stalled_at: where it was then [rad].
         strained_since: the same for a joint that pushes and gets nowhere.
         strained_at: where it was then [rad].
         strain_rest: errors with which the arm began to be moved [rad].
@@ -99,7 +101,6 @@ class ArmState:
     driver_error: str = ""
     driver_at: int = 0
     measured: Joints | None = None
-    speed: Joints = ()
     measured_at: int = 0
     measured_stamp: int = 0
     target: Target | None = None
@@ -113,7 +114,9 @@ class ArmState:
     dt: float = 0.0
     origin: int = 0
     sequence: int = 0
+    jumps: int = 0
     stalled_since: tuple[int, ...] = ()
+    stalled_at: Joints = ()
     strained_since: tuple[int, ...] = ()
     strained_at: Joints = ()
     strain_rest: Joints = ()

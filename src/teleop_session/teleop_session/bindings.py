@@ -85,12 +85,15 @@ class _Button:
     held: bool = False
 
 
+ESTOP = "estop"
+
+
 @dataclass
 class Evaluator:
     """Finds the actions that a stream of frames asks for.
 
     A button that is down in the first frame, or across a gap, a change of connection or a disconnected controller, must
-    be released before it can do anything.
+    be released before it can do anything. Only the e-stop acts at once when it was up before and is down now.
 
     Args:
         bindings: what to look for; page actions are left to the page.
@@ -129,7 +132,9 @@ class Evaluator:
             button = self.buttons[f"{hand}/{name}"]
             down = getattr(side, name)
             if not fresh or not side.connected:
-                # nothing that is down now was seen going down
+                # nothing that is down now was seen going down; an e-stop counts all the same: one too many costs little
+                if side.connected and down and not button.down:
+                    actions += [b.action for b in rows if b.action == ESTOP and b.event == "press"]
                 button.down, button.armed, button.held = True, False, False
                 if side.connected and not down:
                     button.down = False

@@ -418,3 +418,25 @@ def test_a_hand_that_leaps_anywhere_asks_no_more_speed_and_acceleration_than_joi
         for joint, v, w in zip(so101.robot.joints, before, after):
             assert abs(w) <= joint.velocity * (1.0 + 1e-6)
             assert abs(w - v) * HZ <= joint.acceleration * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("offset", [0.6, -1.0, 6.2832])
+def test_a_measurement_that_no_motor_can_make_true_draws_a_still_hands_arm_nowhere(so101, solver, offset):
+    rig = so101.rig(solver)
+    held = rig.step(HAND).position
+    true = rig.measured
+    for k in range(60):
+        rig.measured = (true[0] + offset, *true[1:]) if k % 4 == 0 or k > 40 else true
+        target = rig.step(HAND)
+        assert target.position == pytest.approx(held, abs=1e-6)
+    assert target.status == TargetStatus.STALE_FEEDBACK
+
+
+def test_after_lost_frames_the_arm_starts_from_rest(so101):
+    rig = so101.rig("analytic")
+    for k in range(40):
+        before = rig.step(moved((0.0, 0.006 * k, 0.0))).position
+    rig.time += 130_000_000
+    after = rig.step(moved((0.0, 0.3, 0.0))).position
+    assert max(abs(a - b) for a, b in zip(after[:5], before[:5])) <= 20.0 * 0.1**2 + 1e-9

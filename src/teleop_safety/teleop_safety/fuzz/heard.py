@@ -52,6 +52,7 @@ class Side:
         closed, tracked, present: the grip after hysteresis and its pose, in the newest frame.
         hand: the hand that the session pairs with the arm.
         measured, measured_at, measured_stamp: newest measurement.
+        jumps: measurements in a row that were not believed.
         instance, torque, latched, error, driver_at: newest driver state.
         seed: the reference to which the arm was set by its driver, None when unknown.
         seeded: it was set by the call being judged.
@@ -69,6 +70,7 @@ class Side:
     measured: Joints | None = None
     measured_at: int = 0
     measured_stamp: int = 0
+    jumps: int = 0
     instance: int | None = None
     torque: bool = False
     latched: bool = False
@@ -90,8 +92,9 @@ class Heard:
         settings: the guard's numbers; only ages and thresholds are read.
     """
 
-    def __init__(self, names: dict[str, tuple[str, ...]], settings: Settings) -> None:
+    def __init__(self, names: dict[str, tuple[str, ...]], settings: Settings, ceiling: float) -> None:
         """Know nothing."""
+        self._ceiling = ceiling
         self.names, self._settings = names, settings
         self._stale = round(settings.stale * 1e9)
         self.sides = {arm: Side() for arm in names}
@@ -238,6 +241,14 @@ class Heard:
             return
         if recent and record.header.stamp <= side.measured_stamp:
             return
+        if recent and side.measured is not None and side.torque:
+            # no motor turns faster; what says so is not believed, until it has said so often enough
+            credited = min((record.header.stamp - side.measured_stamp) * 1e-9, 0.05)
+            if max(abs(a - b) for a, b in zip(position, side.measured)) > self._ceiling * credited + 0.1:
+                side.jumps += 1
+                if side.jumps < 3:
+                    return
+        side.jumps = 0
         side.measured, side.measured_at, side.measured_stamp = position, call.at.mono, record.header.stamp
         if side.instance is not None and not side.torque:
             side.seed, side.seeded = position, True

@@ -122,7 +122,7 @@ class Oracle:
 
     def restarted(self) -> None:
         """The guard is a new process: what it knew is gone."""
-        self.heard = Heard(self._names, self._settings)
+        self.heard = Heard(self._names, self._settings, self._robot.velocity_ceiling)
         self.seen = {arm: Seen() for arm in self._arms}
         self._commit = self._published = 0
 

@@ -107,7 +107,10 @@ SABOTAGE = {
     "engage": (_set(hands, "next_engage", lambda engage, *_: engage), "D4"),
     "floor and pairs": (_set(wall.Wall, "judge", lambda *_: wall.Verdict()), "D8"),
     "owner": (_anyones_target, ("D3", "D11")),
-    "numbers": (_set(intake, "ordered", lambda _what, _names, values, _wanted: tuple(values)), ("D3", "D9", "E1", "E3", "E8")),
+    "numbers": (
+        _set(intake, "ordered", lambda _what, _names, values, _wanted: tuple(values)),
+        ("D3", "D9", "E1", "E3", "E4", "E8"),
+    ),
 }
 
 

@@ -100,7 +100,7 @@ def test_reasons_of_another_length_count_as_none():
 
 def test_joint_state_not_newer_than_the_last_is_refused():
     sample = JointState(Header(100), NAMES, HOME)
-    assert intake.check_joints(sample, 99, NAMES) == (HOME, ())
+    assert intake.check_joints(sample, 99, NAMES) == HOME
     for newest in (100, 101):
         with pytest.raises(Refused):
             intake.check_joints(sample, newest, NAMES)
