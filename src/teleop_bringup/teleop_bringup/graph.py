@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
+from pathlib import Path
 
 from launch import LaunchContext, LaunchDescriptionEntity
 from launch.actions import (
@@ -27,6 +28,8 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from teleop_bringup import checks
+from teleop_common.errors import ConfigError
 from teleop_ik.solver import SOLVERS
 
 CONFIG_ERROR = 2  # exit status of a node that refuses its configuration
@@ -111,6 +114,7 @@ def _parameter(name: str) -> ParameterValue:
     return ParameterValue(LaunchConfiguration(name), value_type=kind)
 
 
+_NODES = {"robot_state_publisher"}  # names of all nodes described so far
 _TYPES: dict[str, type] = {"autostart": bool, "loop": bool, "https_port": int, "http_port": int, "cubes_seed": int}
 
 
@@ -126,6 +130,7 @@ def node(package: str, executable: str, *parameters: str, when: PythonExpression
         fixed: further parameters.
     """
     handed = {name: _parameter(name) for name in parameters}
+    _NODES.add(executable)
     return Node(
         package=package,
         executable=executable,
@@ -211,6 +216,12 @@ def ros2_control_nodes() -> list[LaunchDescriptionEntity]:
 
 def _refuse(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     chosen = context.launch_configurations
+    try:
+        checks.arguments(chosen, ARGUMENTS | CONTROLLER_ARGUMENTS)
+        if chosen.get("params_file"):
+            checks.parameters(Path(chosen["params_file"]), _NODES)
+    except ConfigError as error:
+        raise RuntimeError(str(error)) from error
     if chosen.get("input") == "openxr":
         raise RuntimeError(LATER["openxr"])
     if chosen.get("record") == "true":

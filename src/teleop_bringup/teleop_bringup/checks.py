@@ -1,0 +1,64 @@
+"""What a launch file looks at before it starts anything: arguments and the parameter file, whose slips nobody else would see."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from teleop_common.errors import ConfigError
+
+_LIKE = 0.75  # how alike two names must be for one to be taken for a slip of the other
+
+
+def _slip(name: str, known: Iterable[str]) -> str:
+    """Return the known name that ``name`` is likely meant to be, empty for none."""
+    found = difflib.get_close_matches(name, sorted(known), 1, _LIKE)
+    return found[0] if found else ""
+
+
+def arguments(given: Mapping[str, str], known: Iterable[str]) -> None:
+    """Check the names of launch arguments; those of other launch files, which nothing here resembles, are left alone.
+
+    Raises:
+        ConfigError: a slip of an argument's name, or a duration below 0.
+    """
+    names = set(known)
+    for name in sorted(set(given) - names):
+        if meant := _slip(name, names):
+            raise ConfigError("launch argument", name, given[name], f"a known name, such as {meant}", f"write {meant}:=")
+    try:
+        enough = float(given.get("duration", "0")) >= 0.0
+    except ValueError:
+        enough = False
+    if not enough:
+        raise ConfigError("launch argument", "duration", given["duration"], "0 (until Ctrl-C) or more seconds", "mend it")
+
+
+def parameters(path: Path, nodes: Iterable[str]) -> None:
+    """Check the shape of a parameter file: node (or ``/**``) → ``ros__parameters`` → parameters.
+
+    Raises:
+        ConfigError: no such file, no YAML, another shape, or a slip of a node's name.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError("parameter file", str(path), error.strerror, "a file that can be read", "mend params_file") from error
+    except yaml.YAMLError as error:
+        raise ConfigError("parameter file", str(path), str(error).splitlines()[0], "YAML", "mend the file") from error
+    _shape(data or {}, str(path), "", set(nodes))
+
+
+def _shape(data: Any, source: str, where: str, nodes: set[str]) -> None:
+    if not isinstance(data, dict):
+        raise ConfigError("key", where, data, "ros__parameters below a node's name", "mend the file", source)
+    for name, below in data.items():
+        if name == "ros__parameters":
+            continue
+        if "*" not in name and name.lstrip("/") not in nodes and (meant := _slip(name.lstrip("/"), nodes)):
+            raise ConfigError("key", name, "no node of that name", f"a node's name, such as {meant}", "mend the file", source)
+        _shape(below, source, name, nodes)
