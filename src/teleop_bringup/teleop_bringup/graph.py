@@ -56,6 +56,7 @@ ARGUMENTS = {
     "record": ("false", "record episodes", ["true", "false"]),
     "autostart": ("true", "connect and start the session once the provider is there", ["true", "false"]),
     "stance": ("behind", "how the operator stands to the arms", ["behind", "facing", "camera"]),
+    "view": ("overshoulder", "camera view in use, for stance:=camera: a name in config/views.yaml", None),
     "solver": ("analytic", "inverse kinematics; analytic is for the SO-101 alone, differential for any arm", list(SOLVERS)),
     "limits_file": (PathJoinSubstitution([_CONFIG, "limits", "so101.yaml"]), "limits file of the robot", None),
     "cell_file": (PathJoinSubstitution([_CONFIG, "cell.yaml"]), "cell file: mounts, bench, obstacles", None),
@@ -157,7 +158,7 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
         node("teleop_input", "debug_input", "path", when=_both(OPERATOR_SIDE, _is("input", "debug"))),
         node("teleop_input", "replay_input", "bag", "loop", when=_both(OPERATOR_SIDE, _is("input", "replay"))),
         node(
-            "teleop_session", "session", "autostart", "stance", "bindings_file", "bindings_preset", "cell_file",
+            "teleop_session", "session", "autostart", "stance", "view", "bindings_file", "bindings_preset", "cell_file",
             when=OPERATOR_SIDE, arms=ARMS, provider=ParameterValue(provider, value_type=str),
         ),
         node(
