@@ -12,7 +12,7 @@ import pytest
 from teleop_bringup import testing
 from teleop_bringup.testing import QUIET
 from teleop_common import limits, paths, spatial
-from teleop_common.enums import Authority
+from teleop_common.enums import Authority, Reason
 from teleop_common.testing import free_domain
 from teleop_input import bag, capture
 
@@ -155,8 +155,10 @@ def test_two_plays_agree_within_two_milliradians(squeezed):
     _, (one, _), (two, _) = squeezed
     for arm in one:
         a, b = ({c.frame_sequence: c for c in driven(play, arm)} for play in (one, two))
-        both = sorted(set(a) & set(b))
-        assert len(both) > 250
+        # until the guard's filter or the leash cuts either play: what they cut depends on where the arm is measured
+        cut = [s for play in (a, b) for s, c in play.items() if {Reason.COLLISION, Reason.LEASH} & set(c.reason)]
+        both = sorted(s for s in set(a) & set(b) if s < min(cut, default=10**9))
+        assert len(both) > 100
         # the same frames ask the same, whenever they arrive
         asked = [max(abs(x - y) for x, y in zip(a[s].requested, b[s].requested, strict=True)) for s in both]
         assert max(asked) < 2e-5, f"{arm}: {1e3 * max(asked):.3f} mrad"
