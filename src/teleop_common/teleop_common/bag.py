@@ -1,13 +1,15 @@
-"""Reading bags: every error in one line."""
+"""Bags of records: reading them, with every error in one line, and writing them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import rosbag2_py
 
 from teleop_common.errors import ConfigError
+from teleop_common.transport import codec, type_name
 
 
 def read(path: str | Path, choose: Callable[[dict[str, str]], list[str]]) -> list[tuple[str, bytes, int]]:
@@ -41,3 +43,21 @@ def read(path: str | Path, choose: Callable[[dict[str, str]], list[str]]) -> lis
             "bag", str(bag), reason, "a readable bag with mcap storage", "name another bag, or repair it"
         ) from error
     return rows
+
+
+def write(path: str | Path, kinds: Mapping[str, type], rows: Iterable[tuple[str, Any, int]]) -> None:
+    """Write a new bag (mcap).
+
+    Args:
+        path: directory to make; must not exist.
+        kinds: topic → class of its records.
+        rows: (topic, record, time of receipt [ns]), in order.
+    """
+    writer = rosbag2_py.SequentialWriter()
+    writer.open(rosbag2_py.StorageOptions(uri=str(path), storage_id="mcap"), rosbag2_py.ConverterOptions("cdr", "cdr"))
+    for topic, kind in kinds.items():
+        writer.create_topic(rosbag2_py.TopicMetadata(id=0, name=topic, type=type_name(kind), serialization_format="cdr"))
+    encode = {topic: codec(kind).encode for topic, kind in kinds.items()}
+    for topic, record, received in rows:
+        writer.write(topic, encode[topic](record), received)
+    writer.close()

@@ -272,6 +272,12 @@ class SimState(NamedTuple):
     model_hash: str = ""
 
 
+class String(NamedTuple):
+    """std_msgs/String."""
+
+    data: str = ""
+
+
 class JointState(NamedTuple):
     """sensor_msgs/JointState."""
 

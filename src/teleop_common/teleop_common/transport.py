@@ -17,7 +17,12 @@ from teleop_common.cdr import Codec, WireError
 from teleop_common.runner import TeleopNode
 
 _RECORDS: dict[str, type] = {name: value for name, value in vars(records).items() if isinstance(value, type)}
-_PACKAGES = {"JointState": "sensor_msgs", "TFMessage": "tf2_msgs", "TransformStamped": "geometry_msgs"}
+_PACKAGES = {
+    "JointState": "sensor_msgs",
+    "String": "std_msgs",
+    "TFMessage": "tf2_msgs",
+    "TransformStamped": "geometry_msgs",
+}
 
 
 def _message(kind: str) -> type:
@@ -26,9 +31,14 @@ def _message(kind: str) -> type:
     return getattr(importlib.import_module(f"{package}.msg"), name)  # type: ignore[no-any-return]
 
 
+def type_name(record: type) -> str:
+    """Return the message type that ``record`` mirrors, as a bag or ``ros2 topic list -t`` calls it."""
+    return f"{_PACKAGES.get(record.__name__, 'teleop_interfaces')}/msg/{record.__name__}"
+
+
 def message_class(record: type) -> type:
     """Return the message class that ``record`` mirrors."""
-    return _message(f"{_PACKAGES.get(record.__name__, 'teleop_interfaces')}/{record.__name__}")
+    return _message(type_name(record).replace("/msg/", "/"))
 
 
 @functools.cache

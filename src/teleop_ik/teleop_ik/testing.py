@@ -9,15 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import rosbag2_py
-from rclpy.serialization import serialize_message
-from std_msgs.msg import String
-
-from teleop_common import records
+from teleop_common import bag, records
 from teleop_common.cell import Cell
 from teleop_common.enums import Authority, Convention, PoseFlags, Session
 from teleop_common.limits import RobotLimits
-from teleop_common.transport import codec, message_class
 from teleop_ik import recipe
 from teleop_ik.resim.bag import CONFIG, RECORDS
 from teleop_ik.resim.recording import Recording, Snapshot
@@ -170,16 +165,9 @@ def write(path: str | Path, rows: list[tuple[str, Any, int]]) -> None:
         path: directory to make; must not exist.
         rows: as ``Drive.rows``.
     """
-    writer = rosbag2_py.SequentialWriter()
-    writer.open(rosbag2_py.StorageOptions(uri=str(path), storage_id="mcap"), rosbag2_py.ConverterOptions("cdr", "cdr"))
-    for topic in dict.fromkeys(topic for topic, _, _ in rows):
-        kind = String if topic == CONFIG else message_class(RECORDS.get(topic, records.JointState))
-        name = f"{kind.__module__.split('.')[0]}/msg/{kind.__name__}"
-        writer.create_topic(rosbag2_py.TopicMetadata(id=0, name=topic, type=name, serialization_format="cdr"))
-    for topic, value, received in rows:
-        if topic == CONFIG:
-            data = serialize_message(String(data=json.dumps(value, sort_keys=True)))
-        else:
-            data = codec(type(value)).encode(value)
-        writer.write(topic, data, received)
-    writer.close()
+    kinds = {topic: records.String if topic == CONFIG else type(value) for topic, value, _ in rows}
+    bag.write(path, kinds, ((topic, _record(topic, value), received) for topic, value, received in rows))
+
+
+def _record(topic: str, value: Any) -> Any:
+    return records.String(json.dumps(value, sort_keys=True)) if topic == CONFIG else value

@@ -8,16 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import rosbag2_py
-
 from teleop_common import bag
 from teleop_common.cdr import WireError
 from teleop_common.errors import ConfigError
 from teleop_common.records import TeleopFrame
-from teleop_common.transport import codec
+from teleop_common.transport import codec, type_name
 from teleop_input.player import pace
 
-TYPE = "teleop_interfaces/msg/TeleopFrame"
+TYPE = type_name(TeleopFrame)
 _INPUT = re.compile(r"/teleop/input/[^/]+/frame")
 
 
@@ -81,13 +79,7 @@ def write(path: str | Path, frames: Iterable[TeleopFrame], topic: str = "/teleop
         frames: raw frames, in order.
         topic: topic to store them on.
     """
-    writer = rosbag2_py.SequentialWriter()
-    writer.open(rosbag2_py.StorageOptions(uri=str(path), storage_id="mcap"), rosbag2_py.ConverterOptions("cdr", "cdr"))
-    writer.create_topic(rosbag2_py.TopicMetadata(id=0, name=topic, type=TYPE, serialization_format="cdr"))
-    encode = codec(TeleopFrame).encode
-    for frame in frames:
-        writer.write(topic, encode(frame), frame.header.stamp)
-    writer.close()
+    bag.write(path, {topic: TeleopFrame}, ((topic, frame, frame.header.stamp) for frame in frames))
 
 
 def _recording(topic: str, data: tuple[bytes, ...], source: str) -> Recording:

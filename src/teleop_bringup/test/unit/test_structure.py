@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[4]
 SOURCES = sorted(p for p in ROOT.glob("src/*/*/**/*.py") if "test" not in p.relative_to(ROOT).parts)
 MESSAGES = re.compile(r".*_(msgs|interfaces|srvs)$")
 # what stands between cores and ROS for every package
-SHELL_LIBRARY = {"runner.py", "transport.py", "params.py", "qos.py", "paths.py", "testing.py"}
+SHELL_LIBRARY = {"bag.py", "runner.py", "transport.py", "params.py", "qos.py", "paths.py", "testing.py"}
 
 
 def imported(path):
@@ -25,7 +25,7 @@ def imported(path):
 def is_shell(path):
     if path.parts[-2] == "teleop_common" and path.name in SHELL_LIBRARY:
         return True
-    return path.stem.endswith("node") or path.name in ("testing.py", "graph.py", "conversions.py", "bag.py", "cli.py")
+    return path.stem.endswith("node") or path.name in ("testing.py", "graph.py", "conversions.py", "cli.py")
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT / "src")))

@@ -8,13 +8,10 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from rclpy.serialization import deserialize_message
-from std_msgs.msg import String
-
 from teleop_common import bag
 from teleop_common.cdr import WireError
 from teleop_common.errors import ConfigError
-from teleop_common.records import AuthorityState, JointState, JointTargets, SessionState, TeleopFrame
+from teleop_common.records import AuthorityState, JointState, JointTargets, SessionState, String, TeleopFrame
 from teleop_common.transport import codec
 from teleop_ik.resim.recording import Recording, Snapshot
 
@@ -52,7 +49,7 @@ def read(path: str | Path) -> Recording:
         first.setdefault(topic, received)
         try:
             if topic == CONFIG:
-                snapshots.append(Snapshot(received, json.loads(deserialize_message(data, String).data)))
+                snapshots.append(Snapshot(received, json.loads(codec(String).decode(data).data)))
             elif topic in RECORDS:
                 found[topic].append(codec(RECORDS[topic]).decode(data))
             elif match := _JOINTS.fullmatch(topic):
