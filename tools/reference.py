@@ -91,12 +91,16 @@ def _argument(name: str, entry: tuple[Any, str, list[str] | None]) -> str:
 
 
 def _config_of(module: Any) -> type:
-    for value in vars(module).values():
-        if (
-            isinstance(value, type)
-            and dataclasses.is_dataclass(value)
-            and all("description" in f.metadata for f in dataclasses.fields(value))
-        ):
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and dataclasses.is_dataclass(value)
+        and all("description" in f.metadata for f in dataclasses.fields(value))
+    ]
+    for value in found:
+        # a base class of parameters that several nodes have is imported beside the node's own
+        if not any(issubclass(other, value) for other in found if other is not value):
             return value
     raise LookupError(
         f"module '{module.__name__}': no parameter dataclass found, allowed one whose fields come from params.param"

@@ -144,6 +144,5 @@ def _simulation(robot: RobotLimits, cell: Cell, options: Options) -> Simulation:
     start = dict.fromkeys(options.arms, options.start or tuple(j.home for j in robot.all_joints))
     drivers = {}
     for arm in options.arms:
-        config = driver_config(arm, robot, step_time=0.05, stale=0.2, timeout=0.2, estop_release=False)
-        drivers[arm] = Driver(config, INSTANCE, start[arm])
+        drivers[arm] = Driver(driver_config(arm, robot), INSTANCE, start[arm])
     return Simulation(physics, drivers, Pacer(1.0 / options.physics_hz), start, options.cubes_seed, options.joint_state_hz)

@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from teleop_common.limits import RobotLimits
 from teleop_common.records import DriverState, Header, JointCommand
 
+# defaults of every driver [s], see DriverConfig
+STEP_TIME, STALE, TIMEOUT = 0.05, 0.2, 0.2
 Positions = tuple[float, ...]
 REFUSALS = ("stale", "malformed", "estop", "torque_off", "first_step", "paused")
 
@@ -43,7 +46,13 @@ class DriverConfig:
 
 
 def driver_config(
-    arm: str, limits: RobotLimits, *, step_time: float, stale: float, timeout: float, estop_release: bool
+    arm: str,
+    limits: RobotLimits,
+    *,
+    step_time: float = STEP_TIME,
+    stale: float = STALE,
+    timeout: float = TIMEOUT,
+    estop_release: bool = False,
 ) -> DriverConfig:
     """Return the settings of ``arm``'s driver; the step bound is what a joint may travel in ``step_time`` [s]."""
     joints = limits.all_joints
@@ -55,6 +64,34 @@ def driver_config(
         step_bound=tuple(j.velocity * step_time for j in joints),
         stale=stale,
         timeout=timeout,
+        estop_release=estop_release,
+    )
+
+
+class DriverNumbers(Protocol):
+    """The parameters that every driver has (``driver_params``)."""
+
+    @property
+    def first_step_time(self) -> float:
+        """Time in which a joint may travel to the first command [s]."""
+
+    @property
+    def command_stale(self) -> float:
+        """Largest age of a command on arrival [s]."""
+
+    @property
+    def command_timeout(self) -> float:
+        """Age of the last command at which the arm counts as held [s]."""
+
+
+def configured(arm: str, limits: RobotLimits, numbers: DriverNumbers, *, estop_release: bool = False) -> DriverConfig:
+    """Return the settings of ``arm``'s driver by a node's parameters."""
+    return driver_config(
+        arm,
+        limits,
+        step_time=numbers.first_step_time,
+        stale=numbers.command_stale,
+        timeout=numbers.command_timeout,
         estop_release=estop_release,
     )
 

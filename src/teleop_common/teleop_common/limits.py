@@ -9,6 +9,16 @@ from teleop_common import yamlfile
 from teleop_common.errors import ConfigError
 
 
+def check_arms(arms: tuple[str, ...]) -> None:
+    """Check the arms that a node is to serve.
+
+    Raises:
+        ConfigError: none, or one named twice.
+    """
+    if not arms or len(set(arms)) != len(arms):
+        raise ConfigError("parameter", "arms", list(arms), "at least one arm, each once", "mend the arms argument")
+
+
 @dataclass(frozen=True)
 class JointLimits:
     """Limits of one joint; a sliding one's are in m instead of rad.

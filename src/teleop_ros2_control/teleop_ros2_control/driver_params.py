@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from teleop_common import driver
+from teleop_common.driver_params import CommonDriverParams
 from teleop_common.params import param
 
 
 @dataclass(frozen=True)
-class DriverParams:
+class DriverParams(CommonDriverParams):
     """See each description. In topics and prefix, ``{arm}`` stands for the arm's name."""
 
     arms: tuple[str, ...] = param(("left", "right"), "arms to drive")
@@ -30,16 +32,5 @@ class DriverParams:
     )  # fmt: skip
     stop_service: str = param("", "std_srvs/Trigger of the robot that the e-stop calls as well; empty: none")
     torque_on: bool = param(True, "forward commands from the start; else after the service /<arm>/torque")
-    driver_state_hz: float = param(20.0, "rate of unchanged driver states", unit="Hz", minimum=1.0, maximum=100.0)
     feedback_timeout: float = param(0.2, "age from which a joint's feedback counts as gone", unit="s", minimum=0.02, maximum=2.0)
-    command_stale: float = param(0.2, "largest age of a command on arrival", unit="s", minimum=0.01, maximum=1.0)
-    command_timeout: float = param(
-        0.2, "age of the last command at which the arm counts as held", unit="s", minimum=0.01, maximum=10.0
-    )
-    first_step_time: float = param(
-        0.05,
-        "the first command may lie as far from the goal as a joint travels in this time",
-        unit="s",
-        minimum=0.001,
-        maximum=1.0,
-    )
+    command_stale: float = param(driver.STALE, "largest age of a command on arrival", unit="s", minimum=0.01, maximum=1.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from teleop_common.driver import driver_config
+from teleop_common.driver import configured
 from teleop_common.errors import ConfigError
-from teleop_common.limits import RobotLimits
+from teleop_common.limits import RobotLimits, check_arms
 from teleop_ros2_control.relay import Relay, RelayConfig
 
 if TYPE_CHECKING:  # its module needs ROS, this one does not
@@ -58,8 +58,7 @@ def wire(params: DriverParams, limits: RobotLimits, instances: Sequence[int]) ->
         ConfigError: no arm or one twice, a template with an unknown field, arms that would share a controller or a joint, a
             gripper topic for a robot without gripper, joint states from the driver's own topic.
     """
-    if not params.arms or len(set(params.arms)) != len(params.arms):
-        raise ConfigError("parameter", "arms", list(params.arms), "at least one arm, each once", "mend the arms argument")
+    check_arms(params.arms)
     if params.gripper_topic and limits.gripper is None:
         remedy = "leave it empty, or add the gripper to the limits file"
         raise ConfigError("parameter", "gripper_topic", params.gripper_topic, "empty for a robot without gripper", remedy)
@@ -67,15 +66,7 @@ def wire(params: DriverParams, limits: RobotLimits, instances: Sequence[int]) ->
     for arm, instance in zip(params.arms, instances, strict=True):
         prefix = _filled(params, "joint_prefix", arm)
         hardware = tuple(prefix + name for name in limits.names)
-        rules = driver_config(
-            arm,
-            limits,
-            step_time=params.first_step_time,
-            stale=params.command_stale,
-            timeout=params.command_timeout,
-            estop_release=False,
-        )
-        config = RelayConfig(rules, hardware, params.feedback_timeout)
+        config = RelayConfig(configured(arm, limits, params), hardware, params.feedback_timeout)
         apart = len(limits.joints) if params.gripper_topic else len(hardware)
         outputs = [Output(_filled(params, "command_topic", arm), params.command, hardware[:apart], slice(0, apart))]
         if params.gripper_topic:

@@ -26,8 +26,7 @@ def make_core(params: GuardParams) -> Guard:
     if params.squeeze_open >= params.squeeze_close:
         allowed = f"below squeeze_close ({params.squeeze_close:g})"
         raise ConfigError("parameter", "squeeze_open", params.squeeze_open, allowed, "swap or mend the two")
-    if not params.arms or len(set(params.arms)) != len(params.arms):
-        raise ConfigError("parameter", "arms", list(params.arms), "at least one arm, each once", "mend the arms argument")
+    limits.check_arms(params.arms)
     for arm in params.arms:
         room.mount(arm)
     envelope: Envelope = Open()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from teleop_common.cell import Cell
-from teleop_common.driver import Driver, driver_config
+from teleop_common.driver import Driver, configured
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_description.arm_spec import ArmOptions
@@ -61,15 +61,7 @@ def create(params: SimParams, limits: RobotLimits, cell: Cell, instances: Sequen
     start = start_poses(params.start_positions, params.arms, limits)
     drivers = {}
     for arm, instance in zip(params.arms, instances, strict=True):
-        config = driver_config(
-            arm,
-            limits,
-            step_time=params.first_step_time,
-            stale=params.command_stale,
-            timeout=params.command_timeout,
-            estop_release=params.estop_release,
-        )
-        drivers[arm] = Driver(config, instance, start[arm])
+        drivers[arm] = Driver(configured(arm, limits, params, estop_release=params.estop_release), instance, start[arm])
     physics = Physics(model, params.arms, limits, cell)
     pacer = Pacer(1.0 / params.physics_hz, params.max_behind)
     return Simulation(physics, drivers, pacer, start, params.cubes_seed, params.joint_state_hz), model_hash(model)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from teleop_common.driver_params import CommonDriverParams
 from teleop_common.params import param
 
 
 @dataclass(frozen=True)
-class SimParams:
+class SimParams(CommonDriverParams):
     """Parameters of the ``sim`` node; units and ranges in the fields."""
 
     arms: tuple[str, ...] = param(("left", "right"), "arms to simulate, mounts of the cell file")
@@ -19,7 +20,6 @@ class SimParams:
     tick_hz: float = param(200.0, "rate at which due physics steps are done", unit="Hz", minimum=50.0, maximum=1000.0)
     joint_state_hz: float = param(100.0, "rate of the joint states", unit="Hz", minimum=1.0, maximum=500.0)
     sim_state_hz: float = param(60.0, "rate of /sim/state, for renderers", unit="Hz", minimum=1.0, maximum=500.0)
-    driver_state_hz: float = param(20.0, "rate of unchanged driver states", unit="Hz", minimum=1.0, maximum=100.0)
     publish_clock: bool = param(False, "publish the simulated time on /clock")
     kp: float = param(998.22, "stiffness of the position servos", unit="Nm/rad", minimum=0.1, maximum=10000.0)
     kv: float = param(2.731, "damping of the position servos", unit="Nm s/rad", minimum=0.0, maximum=100.0)
@@ -28,16 +28,5 @@ class SimParams:
     )
     max_behind: float = param(
         0.05, "most simulated time made up for at once; more is dropped", unit="s", minimum=0.005, maximum=1.0
-    )
-    command_stale: float = param(0.2, "largest age of a command on arrival", unit="s", minimum=0.01, maximum=10.0)
-    command_timeout: float = param(
-        0.2, "age of the last command at which the arm counts as held", unit="s", minimum=0.01, maximum=10.0
-    )
-    first_step_time: float = param(
-        0.05,
-        "the first command may lie as far from the goal as a joint travels in this time",
-        unit="s",
-        minimum=0.001,
-        maximum=1.0,
     )
     estop_release: bool = param(False, "the e-stop turns torque off instead of holding")
