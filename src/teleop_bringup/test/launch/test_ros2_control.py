@@ -1,6 +1,5 @@
 """Two Pandas behind ros2_control: the launch file as documented, the controllers played on the wire."""
 
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from teleop_common import limits  # noqa: E402
 from teleop_common.enums import Authority  # noqa: E402
 from teleop_common.testing import free_domain  # noqa: E402
 from teleop_description.assets import urdf_path  # noqa: E402
+from teleop_description.testing import installed  # noqa: E402
 from teleop_ik.kinematics import forward  # noqa: E402
 from teleop_ik.setup_arms import read_chain  # noqa: E402
 from teleop_ros2_control.testing import Controller  # noqa: E402
@@ -27,13 +27,6 @@ mounts:
 bench: {height: 0.0, centre: [0.4, 0.0], size: [1.2, 2.0]}
 place_zone: {centre: [0.5, 0.0], radius: 0.06}
 """
-
-
-def installed():
-    try:
-        return bool(metadata.distribution("example-robot-data"))
-    except metadata.PackageNotFoundError:
-        return False
 
 
 @pytest.mark.skipif(not installed(), reason="example-robot-data is not installed")

@@ -1,3 +1,5 @@
+from contextlib import contextmanager
+
 import pytest
 
 pytest.importorskip("rclpy")
@@ -6,23 +8,34 @@ from teleop_bringup import testing  # noqa: E402
 from teleop_common.testing import free_domain  # noqa: E402
 from teleop_web import testing as web  # noqa: E402
 
-ARGUMENTS = ("input:=external", "cameras:=false", "bind:=127.0.0.1", "https_port:=0", "http_port:=0", "log_level:=warn")
+ARGUMENTS = ("cameras:=false", "bind:=127.0.0.1", "https_port:=0", "http_port:=0", "log_level:=warn")
 
 
 @pytest.fixture(scope="module")
-def cockpit(browser, tmp_path_factory):
+def served(tmp_path_factory):
+    """Starts a graph with input from ``source`` and its pages on free ports; gives the graph and where the pages are."""
+
+    @contextmanager
+    def start(source):
+        with pytest.MonkeyPatch.context() as patch, free_domain() as domain:
+            web.built_pages()
+            patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+            with testing.graph(domain, f"input:={source}", *ARGUMENTS) as graph:
+                graph.ready()
+                yield graph, web.announced(graph.node)
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def cockpit(browser, served):
     """A graph that is fed with frames, and its cockpit in a browser."""
-    with pytest.MonkeyPatch.context() as patch, free_domain() as domain:
-        web.built_pages()
-        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-        with testing.graph(domain, *ARGUMENTS) as graph:
-            graph.ready()
-            operator = testing.Operator(graph.node)
-            address = web.announced(graph.node)
-            context = browser.new_context()
-            page = context.new_page()
-            page.goto(f"{address.http}/?code={address.code}")
-            graph.until(lambda: graph.session and graph.session[-1].state == 3, 20.0, "session RUNNING by itself")
-            yield graph, page, operator
-            context.close()
-            operator.close()
+    with served("external") as (graph, address):
+        operator = testing.Operator(graph.node)
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(f"{address.http}/?code={address.code}")
+        graph.until(lambda: graph.session and graph.session[-1].state == 3, 20.0, "session RUNNING by itself")
+        yield graph, page, operator
+        context.close()
+        operator.close()

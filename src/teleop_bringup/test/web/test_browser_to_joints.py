@@ -5,31 +5,22 @@ import time
 import numpy as np
 import pytest
 
-from teleop_bringup import testing
 from teleop_common.enums import Authority
-from teleop_common.testing import free_domain
 from teleop_web import testing as web
 
 MILLIMETRE = 1e-3
 # WebXR axes of the operator's forward, left and up, and world axes of the arms in stance `behind`
 DIRECTIONS = {"forward": ((0, 0, -0.1), (0.1, 0, 0)), "left": ((-0.1, 0, 0), (0, 0.1, 0)), "up": ((0, 0.1, 0), (0, 0, 0.1))}
-ARGUMENTS = ("input:=web", "cameras:=false", "bind:=127.0.0.1", "https_port:=0", "http_port:=0", "log_level:=warn")
 
 
 @pytest.fixture(scope="module")
-def running(browser, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch, free_domain() as domain:
-        web.built_pages()
-        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-        with testing.graph(domain, *ARGUMENTS) as graph:
-            graph.ready()
-            address = web.announced(graph.node)
-            # a small window: every pixel is drawn in software, on the cores that the graph runs on
-            with web.headset(browser, address, size=(200, 140), hz=72) as quest:
-                for side, x in (("left", -0.2), ("right", 0.2)):
-                    quest.call("ray", side, [x, 1.2, -0.4], [0, 0, 0, 1])
-                graph.until(lambda: graph.session and graph.session[-1].state == 3, 20.0, "session RUNNING by itself")
-                yield graph, quest
+def running(browser, served):
+    # a small window: every pixel is drawn in software, on the cores that the graph runs on
+    with served("web") as (graph, address), web.headset(browser, address, size=(200, 140), hz=72) as quest:
+        for side, x in (("left", -0.2), ("right", 0.2)):
+            quest.call("ray", side, [x, 1.2, -0.4], [0, 0, 0, 1])
+        graph.until(lambda: graph.session and graph.session[-1].state == 3, 20.0, "session RUNNING by itself")
+        yield graph, quest
 
 
 def squeeze(quest, value, *arms):

@@ -12,31 +12,26 @@ import pytest
 from teleop_bringup import testing
 from teleop_common import limits, paths, records, spatial
 from teleop_common.enums import Authority
-from teleop_common.testing import free_domain
 from teleop_web import testing as web
 
 RECORDING = testing.REAL_DATA / "iwer_quest3/iwer_quest3_capture.json"
 pytestmark = pytest.mark.skipif(not RECORDING.exists(), reason="the Quest 3 recording is not beside the repository")
-ARGUMENTS = ("input:=web", "cameras:=false", "bind:=127.0.0.1", "https_port:=0", "http_port:=0", "log_level:=warn")
 B_AND_Y = 5
 
 
-def play(browser, tmp_path_factory, seconds, **options):
+def play(browser, served, seconds, **options):
     """Play ``seconds`` of the recording; return the graph's commands, authorities and finalised frames."""
     recording = json.loads(RECORDING.read_text())
     first = recording["frames"][0][0]
     recording["frames"] = [row for row in recording["frames"] if row[0] - first <= seconds * 1e3]
-    with pytest.MonkeyPatch.context() as patch, free_domain() as domain:
-        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-        with testing.graph(domain, *ARGUMENTS) as graph:
-            graph.ready()
-            frames = graph.node.listen(records.TeleopFrame, "/teleop/frame")
-            with web.headset(browser, web.announced(graph.node), size=(200, 140), hz=90) as quest:
-                graph.until(lambda: graph.session and graph.session[-1].state == 3, 20.0, "session RUNNING")
-                time.sleep(0.5)
-                quest.play(recording, **options)
-                graph.node.until(lambda: not quest.get("__xr.playing()"), seconds + 20.0, "end of the recording")
-                return {arm: list(graph.commands[arm]) for arm in graph.arms}, list(graph.authority), list(frames)
+    with served("web") as (graph, address):
+        frames = graph.node.listen(records.TeleopFrame, "/teleop/frame")
+        with web.headset(browser, address, size=(200, 140), hz=90) as quest:
+            graph.until(lambda: graph.session and graph.session[-1].state == 3, 20.0, "session RUNNING")
+            time.sleep(0.5)
+            quest.play(recording, **options)
+            graph.node.until(lambda: not quest.get("__xr.playing()"), seconds + 20.0, "end of the recording")
+            return {arm: list(graph.commands[arm]) for arm in graph.arms}, list(graph.authority), list(frames)
 
 
 def counted_down(authority):
@@ -49,22 +44,22 @@ def counted_down(authority):
     return entered
 
 
-def test_first_b_of_the_recording_latches_the_estop_and_nothing_moves(browser, tmp_path_factory):
-    commands, authority, _ = play(browser, tmp_path_factory, 2.5)
+def test_first_b_of_the_recording_latches_the_estop_and_nothing_moves(browser, served):
+    commands, authority, _ = play(browser, served, 2.5)
     assert {arm.state for arm in authority[-1].arms} == {Authority.ESTOP}
     assert all(len({c.position for c in commands[arm]}) == 1 for arm in commands)
 
 
-def test_with_b_unbound_each_squeeze_counts_down_its_own_arm_and_nothing_moves(browser, tmp_path_factory):
-    commands, authority, _ = play(browser, tmp_path_factory, 8.0, without=(B_AND_Y,))
+def test_with_b_unbound_each_squeeze_counts_down_its_own_arm_and_nothing_moves(browser, served):
+    commands, authority, _ = play(browser, served, 8.0, without=(B_AND_Y,))
     assert counted_down(authority) == {"left": 2, "right": 2}
     for arm in commands:
         assert not any(c.authority == Authority.DRIVING for c in commands[arm])
         assert len({c.position for c in commands[arm]}) == 1
 
 
-def test_with_both_grips_closed_each_tool_follows_its_own_hand_within_limits(browser, tmp_path_factory):
-    commands, _, heard = play(browser, tmp_path_factory, 8.7, without=(B_AND_Y,), squeeze=(1, 4.0, 8.5))
+def test_with_both_grips_closed_each_tool_follows_its_own_hand_within_limits(browser, served):
+    commands, _, heard = play(browser, served, 8.7, without=(B_AND_Y,), squeeze=(1, 4.0, 8.5))
     frames = {f.sequence: f for f in heard}
     joints = limits.load(paths.config("limits/so101.yaml")).all_joints
     for side in commands:

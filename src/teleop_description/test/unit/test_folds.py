@@ -1,7 +1,6 @@
 """Folds: the border at which two links of one arm would meet, held to the convex hulls' own distance."""
 
 import json
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +10,14 @@ import pytest
 from teleop_common import limits
 from teleop_description import folds, hulls
 from teleop_description.pinocchio_compat import coal, convex_hull
+from teleop_description.testing import installed
 
 ROOT = Path(__file__).resolve().parents[4]
 MARGIN = 0.015
 
 
 def needs_examples():
-    try:
-        metadata.distribution("example-robot-data")
-    except metadata.PackageNotFoundError:
+    if not installed():
         pytest.skip("example-robot-data is not installed")
 
 

@@ -3,7 +3,6 @@
 import dataclasses
 import shutil
 import xml.etree.ElementTree as ElementTree
-from importlib import metadata
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -15,18 +14,11 @@ from teleop_common import cell, limits
 from teleop_common.errors import ConfigError
 from teleop_description import assets, hand, hulls
 from teleop_description.models import arm_model
+from teleop_description.testing import ROBOTS, installed
 from teleop_description.urdf import robot_description
 
 ROOT = Path(__file__).resolve().parents[4]
-ROBOTS = ("panda", "ur5")
 CELL = cell.load(ROOT / "config/cell.yaml")
-
-
-def installed():
-    try:
-        return bool(metadata.distribution("example-robot-data"))
-    except metadata.PackageNotFoundError:
-        return False
 
 
 pytestmark = pytest.mark.skipif(not installed(), reason="example-robot-data is not installed")

@@ -1,7 +1,6 @@
 """A Panda or a UR5 in a loop of plain numbers: hand → core → a servo that follows at once."""
 
 import math
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -9,24 +8,16 @@ import pytest
 from teleop_common import cell, limits, records
 from teleop_common.enums import Authority, Convention, PoseFlags, Session
 from teleop_description.assets import urdf_path
+from teleop_description.testing import installed
 from teleop_ik.kinematics import forward
 from teleop_ik.retargeter import Feedback, Retargeter
 from teleop_ik.setup_arms import make_arms, read_chain
 
 ROOT = Path(__file__).resolve().parents[4]
-ROBOTS = ("panda", "ur5")
 HZ = 90.0
 DT = 1.0 / HZ
 HAND = (0.4, -0.2, 1.1)
 ALL = int(PoseFlags.ALL)
-
-
-def installed():
-    """Return whether the robots' files are there."""
-    try:
-        return bool(metadata.distribution("example-robot-data"))
-    except metadata.PackageNotFoundError:
-        return False
 
 
 needed = pytest.mark.skipif(not installed(), reason="example-robot-data is not installed")

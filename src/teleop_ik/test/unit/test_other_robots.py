@@ -4,11 +4,12 @@ import dataclasses
 import math
 
 import pytest
-from other_robots import DT, HAND, HZ, ROBOTS, Rig, angle, needed, smooth
+from other_robots import DT, HAND, HZ, Rig, angle, needed, smooth
 
 from teleop_common.enums import Reason, TargetStatus
 from teleop_common.errors import ConfigError
 from teleop_common.spatial import quat_from_axis_angle
+from teleop_description.testing import ROBOTS
 from teleop_ik.kinematics import chain_from_urdf, mat_from_quat, mat_multiply
 from teleop_ik.setup_arms import make_solver
 

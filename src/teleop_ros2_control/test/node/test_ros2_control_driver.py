@@ -3,7 +3,6 @@
 import math
 import threading
 import time
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from teleop_common import limits, qos, records  # noqa: E402
 from teleop_common.enums import Authority, Convention, PoseFlags, Reason, Session  # noqa: E402
 from teleop_common.testing import probe, process  # noqa: E402
 from teleop_description.assets import urdf_path  # noqa: E402
+from teleop_description.testing import installed  # noqa: E402
 from teleop_ik.kinematics import forward  # noqa: E402
 from teleop_ik.setup_arms import read_chain  # noqa: E402
 from teleop_ros2_control.testing import Controller  # noqa: E402
@@ -25,13 +25,6 @@ from teleop_ros2_control.testing import Controller  # noqa: E402
 ROOT = Path(__file__).resolve().parents[4]
 ARM = "left"
 ALL = int(PoseFlags.ALL)
-
-
-def installed():
-    try:
-        return bool(metadata.distribution("example-robot-data"))
-    except metadata.PackageNotFoundError:
-        return False
 
 
 pytestmark = pytest.mark.skipif(not installed(), reason="example-robot-data is not installed")

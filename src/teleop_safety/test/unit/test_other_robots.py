@@ -1,7 +1,6 @@
 """The collision filter with a Panda and a UR5: free motion passes, folding into itself and pushing into the bench do not."""
 
 import functools
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -9,18 +8,12 @@ import pinocchio as pin
 import pytest
 
 from teleop_common import cell, limits
+from teleop_description.testing import installed
 from teleop_safety import shapes, space
 from teleop_safety.collision import TOLERANCE, CollisionFilter
 
 ROOT = Path(__file__).resolve().parents[4]
 MARGIN, FLOOR, ARM = 0.015, 0.001, "left"
-
-
-def installed():
-    try:
-        return bool(metadata.distribution("example-robot-data"))
-    except metadata.PackageNotFoundError:
-        return False
 
 
 pytestmark = pytest.mark.skipif(not installed(), reason="example-robot-data is not installed")

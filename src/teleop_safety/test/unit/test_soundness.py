@@ -10,6 +10,7 @@ import pytest
 from guard_space import CELL, fine, scene
 from guard_world import ROBOT
 
+from bench.clearance import draw
 from teleop_description.assets import package_dirs, urdf_path
 from teleop_description.models import arm_model
 from teleop_description.pinocchio_compat import coal
@@ -22,16 +23,6 @@ pytestmark = pytest.mark.timeout(6 * 3600 if NIGHTLY else 300)  # a million take
 LOW = np.array([j.lower for j in ROBOT.all_joints] * 2)
 HIGH = np.array([j.upper for j in ROBOT.all_joints] * 2)
 ARMS = ("left", "right")
-
-
-def draw(rng):
-    """Joints of both arms; mostly in front and turned to each other, where they meet."""
-    q = LOW + rng.random(12) * (HIGH - LOW)
-    if rng.random() < 0.8:
-        q[[0, 6]] = rng.uniform(0.0, 1.2), rng.uniform(-1.2, 0.0)
-        q[[1, 7]] = rng.uniform(-0.3, 1.0, 2)
-        q[[2, 8]] = rng.uniform(-0.9, 0.6, 2)
-    return q
 
 
 @functools.cache
@@ -104,7 +95,7 @@ def contacts(q):
 def test_whatever_meshes_or_simulator_call_contact_is_no_distance_for_the_filter():
     rng, seen = np.random.default_rng(4), [0, 0]
     for _ in range(CONFIGURATIONS):
-        q = draw(rng)
+        q = draw(rng, LOW, HIGH)
         ours = fine().distances(q)
         for which, theirs in enumerate((touching(q), contacts(q))):
             seen[which] += bool(theirs)
@@ -116,7 +107,7 @@ def test_whatever_meshes_or_simulator_call_contact_is_no_distance_for_the_filter
 def test_step_that_passes_is_free_of_contact_all_the_way():
     rng, judged = np.random.default_rng(5), 0
     while judged < STEPS:
-        q = draw(rng)
+        q = draw(rng, LOW, HIGH)
         if min(fine().distances(q)) < 0.002:
             continue
         delta, lag = rng.uniform(-0.05, 0.05, 12), rng.uniform(-0.12, 0.12, 12)
