@@ -33,7 +33,7 @@ class MotionLimits:
     velocity: Joints
     acceleration: Joints
     arm: int
-    ceiling: float = 4.7
+    ceiling: float
 
 
 def motion_limits(limits: RobotLimits) -> MotionLimits:
