@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from teleop_common import cache
 from teleop_common.limits import RobotLimits
 from teleop_description.assets import digest
 
@@ -65,22 +65,14 @@ def load(limits: RobotLimits, margin: float, folder: Path | None = None) -> tupl
     Raises:
         ConfigError: no such URDF, or a mesh that cannot be read.
     """
-    folder = folder or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xr-teleop" / "folds"
     spans = [(j.lower, j.upper, j.home) for j in limits.joints]
     settings = f"{_SETTINGS} {margin!r} {limits.mechanical_margin!r} {spans} {limits.tip_link}"
-    cache = folder / f"{limits.robot}-{digest(limits, settings)}.json"
-    try:
-        return from_json(json.loads(cache.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # absent or damaged: made again
-    folds = make(limits, margin)
-    try:
-        from teleop_description.meshes import write_atomically
-
-        write_atomically(cache, json.dumps([fold._asdict() for fold in folds]).encode())
-    except OSError:
-        pass  # a home that cannot be written costs the next start some seconds, no more
-    return folds
+    return cache.kept(
+        (folder or cache.folder("folds")) / f"{limits.robot}-{digest(limits, settings)}.json",
+        lambda data: from_json(json.loads(data)),
+        lambda: make(limits, margin),
+        lambda folds: json.dumps([fold._asdict() for fold in folds]).encode(),
+    )
 
 
 def from_json(data: Any) -> tuple[Fold, ...]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_common import cache
 from teleop_common.limits import RobotLimits
 from teleop_common.records import Vec3
 from teleop_description.assets import digest
@@ -116,20 +116,10 @@ def load(limits: RobotLimits, folder: Path | None = None) -> Hand:
     Raises:
         ConfigError: no such URDF, or a mesh that cannot be read.
     """
-    folder = folder or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xr-teleop" / "hand"
-    cache = folder / f"{limits.robot}-{digest(limits, _SETTINGS + limits.tip_link)}.json"
-    try:
-        return from_json(json.loads(cache.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # absent or damaged: made again
-    hand = make(limits)
-    try:
-        from teleop_description.meshes import write_atomically
-
-        write_atomically(cache, json.dumps(hand._asdict()).encode())
-    except OSError:
-        pass  # a home that cannot be written costs the next start some seconds, no more
-    return hand
+    target = (folder or cache.folder("hand")) / f"{limits.robot}-{digest(limits, _SETTINGS + limits.tip_link)}.json"
+    return cache.kept(
+        target, lambda data: from_json(json.loads(data)), lambda: make(limits), lambda hand: json.dumps(hand._asdict()).encode()
+    )
 
 
 def from_json(data: dict[str, Any]) -> Hand:

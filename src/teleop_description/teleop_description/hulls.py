@@ -38,19 +38,11 @@ def clouds(limits: RobotLimits) -> Clouds:
     Raises:
         ConfigError: a mesh that cannot be read, or a shape that is neither mesh nor primitive.
     """
-    urdf = urdf_path(limits.urdf)
-    folders = [str(folder) for folder in package_dirs(urdf)]
     models = arm_models(limits)
     parts: dict[int, list[Points]] = {}
     names: dict[int, str] = {}
     for model in models:
-        try:
-            geometry = pin.buildGeomFromUrdf(model, str(urdf), pin.GeometryType.COLLISION, package_dirs=folders)
-        except (ValueError, RuntimeError) as error:
-            raise ConfigError(
-                "model", limits.urdf, str(error), "a URDF whose collision meshes can be read", "mend the URDF", str(urdf)
-            ) from error
-        for part in geometry.geometryObjects:
+        for part in _geometry(model, limits).geometryObjects:
             parts.setdefault(part.parentJoint, []).append(_points(part, limits))
             names.setdefault(part.parentJoint, model.frames[part.parentFrame].name)
     return Clouds(models[0], {joint: np.vstack(parts[joint]) for joint in parts}, names)
@@ -65,10 +57,7 @@ def surfaces(limits: RobotLimits) -> dict[int, Points]:
     Raises:
         ConfigError: see ``clouds``.
     """
-    urdf = urdf_path(limits.urdf)
-    folders = [str(folder) for folder in package_dirs(urdf)]
-    models = arm_models(limits)
-    every = [pin.buildGeomFromUrdf(m, str(urdf), pin.GeometryType.COLLISION, package_dirs=folders) for m in models]
+    every = [_geometry(model, limits) for model in arm_models(limits)]
     found: dict[int, list[Points]] = {}
     for parts in zip(*(geometry.geometryObjects for geometry in every)):
         first = parts[0]
@@ -82,6 +71,18 @@ def surfaces(limits: RobotLimits) -> dict[int, Points]:
             triangles = corners[order]
         found.setdefault(first.parentJoint, []).append(triangles)
     return {joint: np.concatenate(soup) for joint, soup in found.items()}
+
+
+def _geometry(model: pin.Model, limits: RobotLimits) -> pin.GeometryModel:
+    """Return the collision geometry of a robot's URDF on one of its models."""
+    urdf = urdf_path(limits.urdf)
+    folders = [str(folder) for folder in package_dirs(urdf)]
+    try:
+        return pin.buildGeomFromUrdf(model, str(urdf), pin.GeometryType.COLLISION, package_dirs=folders)
+    except (ValueError, RuntimeError) as error:
+        raise ConfigError(
+            "model", limits.urdf, str(error), "a URDF whose collision meshes can be read", "mend the URDF", str(urdf)
+        ) from error
 
 
 def _faces(points: Points) -> Points:

@@ -7,14 +7,14 @@ by rename, so that two processes starting at once, or a kill in between, leave n
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
 import fast_simplification
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_common import cache
+from teleop_common.cache import write_atomically
 from teleop_common.errors import ConfigError
 
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -104,7 +104,7 @@ def slabs(triangles: NDArray[np.floating], axis: int, thickness: float) -> list[
 
 def cache_dir() -> Path:
     """Return the folder of cached meshes: ``$XDG_CACHE_HOME/xr-teleop/meshes``, else below ``~/.cache``."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xr-teleop" / "meshes"
+    return cache.folder("meshes")
 
 
 def decimated(source: Path, keep: float, grid: float, folder: Path | None = None) -> Path:
@@ -127,16 +127,3 @@ def decimated(source: Path, keep: float, grid: float, folder: Path | None = None
     if not target.exists():
         write_atomically(target, stl_bytes(decimate(read_stl(source), keep, grid)))
     return target
-
-
-def write_atomically(target: Path, data: bytes) -> None:
-    """Write a file so that a reader, or a second writer, sees the whole of it or nothing."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -12,19 +12,22 @@ from teleop_common.plain import from_plain, to_plain
 from teleop_description import folds
 from teleop_ik.arm import Arm
 from teleop_ik.retargeter import Retargeter, to_json
-from teleop_ik.setup_arms import MARGIN, from_parameters, model_hash
+from teleop_ik.setup_arms import from_parameters, model_hash
 
 FORMAT = 1
 OTHER_VERSION = "re-simulate with the version that recorded it"
 
 
-def describe(parameters: Mapping[str, Any], limits: RobotLimits, cell: Cell, started_ns: int) -> dict[str, Any]:
+def describe(
+    parameters: Mapping[str, Any], limits: RobotLimits, cell: Cell, arms: tuple[Arm, ...], started_ns: int
+) -> dict[str, Any]:
     """Return what does not change while the process lives.
 
     Args:
         parameters: of the node.
         limits: limits in use.
         cell: cell in use.
+        arms: made of all these.
         started_ns: monotonic time of the start [ns], which also tells processes apart.
     """
     return {
@@ -36,7 +39,7 @@ def describe(parameters: Mapping[str, Any], limits: RobotLimits, cell: Cell, sta
         "cell_file": cell.source,
         "model_hash": model_hash(limits),
         # distances of hulls are iterated, and may differ in their last digits from machine to machine
-        "folds": to_plain(folds.load(limits, parameters.get("margin", MARGIN))),
+        "folds": to_plain(arms[0].config.folds),
         "started_ns": started_ns,
     }
 

@@ -30,7 +30,7 @@ class RetargeterNode(TeleopNode):
         robot = limits.load(paths.config("limits/so101.yaml", p.limits_file))
         work_cell = cell.load(paths.config("cell.yaml", p.cell_file))
         self.core = Retargeter(from_parameters(vars(p), robot, work_cell))
-        self._recipe = describe(vars(p), robot, work_cell, time.monotonic_ns())
+        self._recipe = describe(vars(p), robot, work_cell, self.core.arms, time.monotonic_ns())
         self._authority = records.AuthorityState()
         self._session = records.SessionState()
         # arm → newest joint state, its age on arrival [ns], and when it arrived [ns, monotonic]

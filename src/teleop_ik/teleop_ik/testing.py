@@ -47,7 +47,7 @@ class Drive:
         self.arms: tuple[str, ...] = tuple(parameters["arms"])
         self._limits, self._hz, self._random = limits, hz, random.Random(seed)
         self._core = Retargeter(from_parameters(parameters, limits, cell))
-        self._recipe = recipe.describe(parameters, limits, cell, started_ns=5_000_000_000)
+        self._recipe = recipe.describe(parameters, limits, cell, self._core.arms, started_ns=5_000_000_000)
         home = tuple(j.home for j in limits.all_joints)
         self._reference = dict.fromkeys(self.arms, home)
         self._measured = {arm: tuple(q - DROOP for q in home) for arm in self.arms}

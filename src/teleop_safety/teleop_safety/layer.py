@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from teleop_safety.capsules import Points
+from teleop_safety.reach import chain
 
 _TOUCH = 1e-5  # [m], nearer than which two nearest points give no direction
 
@@ -233,7 +234,6 @@ def _balls(solids: list[Solid]) -> _Balls:
 def _supports(model: pin.Model, joint: int) -> Points:
     """Return 1 for each degree of freedom that moves the joint, else 0, shape (nv,)."""
     result = np.zeros(model.nv)
-    while joint:
-        result[joint - 1] = 1.0
-        joint = model.parents[joint]
+    for mover in chain(model, joint):
+        result[mover - 1] = 1.0
     return result

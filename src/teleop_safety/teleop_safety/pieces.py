@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from teleop_common import cache as caching
 from teleop_common.limits import RobotLimits
 from teleop_description import hulls
 from teleop_description.assets import digest
@@ -38,7 +37,7 @@ class Piece(NamedTuple):
 
 def folder() -> Path:
     """Return where caches lie: ``$XDG_CACHE_HOME/xr-teleop/guard``, else below ``~/.cache``."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xr-teleop" / "guard"
+    return caching.folder("guard")
 
 
 def cache(limits: RobotLimits, where: Path | None = None) -> Path:
@@ -74,7 +73,7 @@ def make(limits: RobotLimits) -> tuple[Piece, ...]:
 
 
 def store(path: Path, pieces: tuple[Piece, ...]) -> None:
-    """Write the cache by rename, so that a reader, or a kill in between, sees the whole or nothing.
+    """Write the cache.
 
     Raises:
         OSError: it cannot be written.
@@ -83,8 +82,4 @@ def store(path: Path, pieces: tuple[Piece, ...]) -> None:
     arrays.update({f"corners{i}": piece.corners for i, piece in enumerate(pieces)})
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "wb") as file:
-        file.write(buffer.getvalue())
-    os.replace(temporary, path)
+    caching.write_atomically(path, buffer.getvalue())

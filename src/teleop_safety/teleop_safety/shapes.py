@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from teleop_common import cache
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_description import hulls
@@ -46,15 +45,8 @@ def load(limits: RobotLimits, folder: Path | None = None) -> tuple[LinkShape, ..
     Raises:
         ConfigError: the URDF has no collision geometry, or a mesh that cannot be read.
     """
-    cache = (folder or pieces.folder()) / f"{limits.robot}-{digest(limits, _VERSION)}.npz"
-    try:
-        with np.load(cache) as data:
-            return _unpack(dict(data))
-    except (OSError, ValueError, KeyError):
-        pass  # absent or damaged: made again
-    shapes = make(limits)
-    _store(cache, shapes)
-    return shapes
+    target = (folder or pieces.folder()) / f"{limits.robot}-{digest(limits, _VERSION)}.npz"
+    return cache.kept(target, _unpack, lambda: make(limits), _pack)
 
 
 def make(limits: RobotLimits) -> tuple[LinkShape, ...]:
@@ -73,26 +65,20 @@ def make(limits: RobotLimits) -> tuple[LinkShape, ...]:
     return tuple(shapes)
 
 
-def _store(path: Path, shapes: tuple[LinkShape, ...]) -> None:
-    """Write the cache by rename, so that a second process, or a kill in between, sees the whole or nothing."""
+def _pack(shapes: tuple[LinkShape, ...]) -> bytes:
     arrays: dict[str, Points] = {"names": np.array([s.name for s in shapes]), "joints": np.array([s.joint for s in shapes])}
     for i, shape in enumerate(shapes):
         arrays[f"hull{i}"] = shape.hull
         arrays[f"capsule{i}"] = np.concatenate((shape.capsule.start, shape.capsule.end, [shape.capsule.radius]))
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(buffer.getvalue())
-        os.replace(temporary, path)
-    except OSError:
-        pass  # a home that cannot be written costs the next start some seconds, no more
+    return buffer.getvalue()
 
 
-def _unpack(data: dict[str, Points]) -> tuple[LinkShape, ...]:
+def _unpack(stored: bytes) -> tuple[LinkShape, ...]:
     shapes = []
+    with np.load(io.BytesIO(stored)) as archive:
+        data = dict(archive)
     for i, (name, joint) in enumerate(zip(data["names"], data["joints"])):
         c = data[f"capsule{i}"]
         shapes.append(LinkShape(str(name), int(joint), data[f"hull{i}"], Capsule(c[:3], c[3:6], float(c[6]))))
