@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import time
 from typing import Any
 
@@ -49,6 +50,14 @@ def remappings(items: list[str]) -> dict[str, str]:
             raise ValueError(f"remapping '{item}': expected <topic>:=<new name>")
         found[before if before.startswith("/") else f"/{before}"] = after
     return found
+
+
+def idle(names: dict[str, str], played: list[str]) -> list[str]:
+    """Return a line for each remapping that matches none of the topics that are played."""
+    what = ", ".join(sorted(played)) or "none"
+    return [
+        f"remapping '{a}:={b}': matches no topic that is played; played are: {what}" for a, b in names.items() if a not in played
+    ]
 
 
 def offer(recorded: list[QoS]) -> QoSProfile:
@@ -102,6 +111,8 @@ def _publishers(node: Node, reader: SequentialReader, args: argparse.Namespace) 
             print(f"Ignoring a topic '{topic.name}', reason: {error}", flush=True)
             continue
         found[topic.name] = node.create_publisher(kind, names.get(topic.name, topic.name), offer(topic.offered_qos_profiles))
+    for line in idle(names, list(found)):
+        print(line, file=sys.stderr, flush=True)
     return found
 
 

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import yaml
-from rcl_interfaces.msg import Parameter, ParameterType
+from rcl_interfaces.msg import Parameter, ParameterDescriptor, ParameterType
 from rclpy.node import Node
 from rclpy.parameter import get_parameter_value, parameter_value_to_python
 from rclpy.parameter_client import AsyncParameterClient
@@ -52,6 +52,11 @@ def register(parser: argparse.ArgumentParser) -> None:
     add_spin_time(verb)
     verb.add_argument("node_name")
     verb.set_defaults(main=_dump)
+    verb = verbs.add_parser("describe", help="say what parameters of a node are for, and what they may be")
+    add_spin_time(verb)
+    verb.add_argument("node_name")
+    verb.add_argument("parameter_names", nargs="+", metavar="parameter_name")
+    verb.set_defaults(main=_describe)
 
 
 def _call(node: Node, name: str, method: str, *args: Any) -> Any:
@@ -85,8 +90,7 @@ def _list(args: argparse.Namespace) -> None:
             if not args.node_name:
                 print(f"{name}:")
             for index, parameter in enumerate(parameters):
-                kind = _TITLES.get(types[index], "Not set:").rsplit(" ", 1)[0] if types else ""
-                print(f"{indent}{parameter}{f' (type: {kind.lower()})' if kind else ''}")
+                print(f"{indent}{parameter}{f' (type: {_type(types[index])})' if types else ''}")
 
 
 def _get(args: argparse.Namespace) -> None:
@@ -123,6 +127,37 @@ def _dump(args: argparse.Namespace) -> None:
             branch = branch.setdefault(part, {})
         branch[last] = _plain(value)
     print(yaml.safe_dump({name: {"ros__parameters": tree}}, default_flow_style=False), end="")
+
+
+def _describe(args: argparse.Namespace) -> int:
+    with direct_node(args, discover=False) as node:
+        name = wait_for_node(node, args.node_name, args.spin_time)
+        unknown = sorted(set(args.parameter_names) - set(_names(node, name)))
+        known = [parameter for parameter in args.parameter_names if parameter not in unknown]
+        found = _call(node, name, "describe_parameters", known).descriptors if known else []
+    for descriptor in found:
+        print(described(descriptor))
+    for parameter in unknown:
+        print(f"parameter '{parameter}': not declared on node '{name}'; 'ros2 param list {name}' shows them", file=sys.stderr)
+    return 1 if unknown else 0
+
+
+def described(descriptor: ParameterDescriptor) -> str:
+    """Return what a descriptor says, for people."""
+    lines = [f"Parameter name: {descriptor.name}", f"  Type: {_type(descriptor.type)}"]
+    if descriptor.description:
+        lines.append(f"  Description: {descriptor.description}")
+    bounds = ["    Read only: true"] if descriptor.read_only else []
+    for limits in (*descriptor.floating_point_range, *descriptor.integer_range):
+        bounds += [f"    Min value: {limits.from_value}", f"    Max value: {limits.to_value}"]
+        bounds += [f"    Step: {limits.step}"] if limits.step else []
+    if descriptor.additional_constraints:
+        bounds.append(f"    Additional constraints: {descriptor.additional_constraints}")
+    return "\n".join(lines + (["  Constraints:", *bounds] if bounds else []))
+
+
+def _type(kind: int) -> str:
+    return _TITLES.get(kind, "Not set:").rsplit(" ", 1)[0].lower()
 
 
 def _plain(value: Any) -> Any:

@@ -159,6 +159,7 @@ def test_services_and_parameters_answer(domain):
             "get": start("param", "get", "/talker", "gain.p"),
             "dump": start("param", "dump", "/talker"),
             "wrong": start("param", "get", "/talker", "nope"),
+            "describe": start("param", "describe", "/talker", "gain.p", "nope"),
             "nobody": start("param", "get", "/nobody", "nope"),
         }
         found = {name: finish(child) for name, child in children.items()}
@@ -172,6 +173,10 @@ def test_services_and_parameters_answer(domain):
     assert parameters["names"] == ["a", "b"]
     assert found["wrong"][0] == found["nobody"][0] == 1
     assert "not found" in found["nobody"][1]
+    status, text = found["describe"]
+    assert status == 1
+    assert "Parameter name: gain.p\n  Type: integer" in text
+    assert "'nope': not declared" in text
 
 
 def read(path):

@@ -5,12 +5,14 @@ import pytest
 
 pytest.importorskip("rclpy")
 
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, ParameterType
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from ros2cli.bag_play import offer, remappings
+from ros2cli.bag_play import idle, offer, remappings
 from ros2cli.bag_record import chooser
 from ros2cli.cli import main
 from ros2cli.interface_command import expanded
 from ros2cli.launch_command import find_launch_file, parse_arguments
+from ros2cli.param_command import described
 from ros2cli.topic_echo import select
 from ros2cli.topic_hz import Rate
 from rosbag2_py import QoS, convert_rclpy_qos_to_rclcpp_qos
@@ -121,3 +123,26 @@ def test_interrupt_is_status_2(monkeypatch):
 
     monkeypatch.setattr("ros2cli.pkg_command._list", interrupted)
     assert main(["pkg", "list"]) == signal.SIGINT == 2
+
+
+def test_remapping_that_matches_nothing_is_named_with_what_is_played():
+    names = remappings(["/a:=/b", "typo:=/c"])
+    (line,) = idle(names, ["/a", "/d"])
+    assert "'/typo:=/c'" in line
+    assert line.endswith("/a, /d")
+    assert idle(names, ["/a", "/typo"]) == []
+
+
+def test_parameter_is_described_with_its_range_and_constraints():
+    text = described(
+        ParameterDescriptor(
+            name="gain",
+            type=ParameterType.PARAMETER_DOUBLE,
+            description="how hard",
+            read_only=True,
+            floating_point_range=[FloatingPointRange(from_value=0.5, to_value=2.0)],
+        )
+    )
+    for part in ("Parameter name: gain", "double", "how hard", "Read only", "Min value: 0.5", "Max value: 2.0"):
+        assert part in text
+    assert "Constraints" not in described(ParameterDescriptor(name="free"))
