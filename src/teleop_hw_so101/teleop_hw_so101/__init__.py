@@ -1,0 +1,1 @@
+"""The SO-101 on its servo bus."""
