@@ -3,8 +3,9 @@
 from typing import Any
 
 from diagnostic_updater._diagnostic_status_wrapper import DiagnosticStatusWrapper
-from diagnostic_updater._diagnostic_updater import CompositeDiagnosticTask, DiagnosticTask, FunctionDiagnosticTask, Updater
-from diagnostic_updater._frequency import FrequencyStatus, FrequencyStatusParam
+from diagnostic_updater._diagnostic_updater import DiagnosticTask, FunctionDiagnosticTask, Updater
+
+__all__ = ["DiagnosticStatusWrapper", "DiagnosticTask", "FunctionDiagnosticTask", "Updater"]
 
 
 def __getattr__(name: str) -> Any:
@@ -12,14 +13,3 @@ def __getattr__(name: str) -> Any:
     if not name[:1].isupper():
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     raise NotImplementedError(f"diagnostic_updater '{name}': not in this subset; install ros-jazzy-diagnostic-updater")
-
-
-__all__ = [
-    "CompositeDiagnosticTask",
-    "DiagnosticStatusWrapper",
-    "DiagnosticTask",
-    "FrequencyStatus",
-    "FrequencyStatusParam",
-    "FunctionDiagnosticTask",
-    "Updater",
-]

@@ -20,16 +20,13 @@ class FramePose(NamedTuple):
 class StateToTransforms:
     """Turns joint states into poses at a limited rate, per joint as the real publisher counts it."""
 
-    def __init__(
-        self, urdf: str, publish_frequency: float = 20.0, frame_prefix: str = "", ignore_timestamp: bool = False
-    ) -> None:
+    def __init__(self, urdf: str, publish_frequency: float = 20.0, frame_prefix: str = "") -> None:
         """Read the model.
 
         Args:
             urdf: text of the URDF.
             publish_frequency: highest rate of a joint's transform [Hz]; 0 publishes every joint state.
             frame_prefix: put before every link name as it is.
-            ignore_timestamp: publish every joint state, whatever its stamp.
 
         Raises:
             ValueError: a parameter out of range, or no URDF.
@@ -37,7 +34,6 @@ class StateToTransforms:
         if not 0.0 <= publish_frequency <= 1000.0:
             raise ValueError(f"publish_frequency: got {publish_frequency} Hz, allowed between 0 and 1000")
         self._interval_ns = int(1e9 / publish_frequency) if publish_frequency else 0
-        self._ignore_timestamp = ignore_timestamp
         self._prefix = frame_prefix
         joints = parse(urdf)
         self._fixed = [joint for joint in joints if joint.fixed]
@@ -71,7 +67,7 @@ class StateToTransforms:
         if not known:
             return []
         oldest = min(self._published.get(joint.name, stamp - self._interval_ns) for joint, _ in known)
-        if not self._ignore_timestamp and stamp - oldest < self._interval_ns:
+        if stamp - oldest < self._interval_ns:
             return []
         self._published |= {joint.name: stamp for joint, _ in known}
         poses = [self._pose(joint, position) for joint, position in known if joint.mimic is None]

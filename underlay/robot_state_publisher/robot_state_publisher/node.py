@@ -34,10 +34,9 @@ class RobotStatePublisher(Node):
         description = self._parameter("robot_description", "", "URDF of the robot")
         frequency = self._parameter("publish_frequency", 20.0, "highest rate of the transforms [Hz], 0 to 1000")
         prefix = self._parameter("frame_prefix", "", "put before every frame name")
-        ignore = self._parameter("ignore_timestamp", False, "publish every joint state, whatever its stamp")
         if not description:
             raise ValueError("robot_description: got an empty text, allowed a URDF; set the parameter")
-        self._core = StateToTransforms(description, frequency, prefix, ignore)
+        self._core = StateToTransforms(description, frequency, prefix)
         self.add_on_set_parameters_callback(self._refuse)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._description = self.create_publisher(String, "robot_description", latched)
@@ -52,7 +51,7 @@ class RobotStatePublisher(Node):
 
     @staticmethod
     def _refuse(parameters: list[Any]) -> SetParametersResult:
-        own = {"robot_description", "publish_frequency", "frame_prefix", "ignore_timestamp"}
+        own = {"robot_description", "publish_frequency", "frame_prefix"}
         named = [item.name for item in parameters if item.name in own]
         reason = f"{', '.join(named)}: can't change while running in this subset; install ros-jazzy-robot-state-publisher"
         return SetParametersResult(successful=not named, reason=reason if named else "")

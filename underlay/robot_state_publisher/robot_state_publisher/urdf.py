@@ -6,8 +6,7 @@ import math
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
+from tf2_ros.graph import Quaternion, Vector, compose, multiply
 
 
 class Mimic(NamedTuple):
@@ -37,32 +36,14 @@ class Joint(NamedTuple):
 
     def pose(self, position: float) -> tuple[Vector, Quaternion]:
         """Return the pose of the child link in the parent link at ``position`` [rad] or [m]."""
-        if self.kind == "prismatic":
-            x, y, z = rotate(self.rotation, (self.axis[0] * position, self.axis[1] * position, self.axis[2] * position))
-            return (self.translation[0] + x, self.translation[1] + y, self.translation[2] + z), self.rotation
         if self.fixed:
             return self.translation, self.rotation
+        if self.kind == "prismatic":
+            slid = (self.axis[0] * position, self.axis[1] * position, self.axis[2] * position)
+            return compose((self.translation, self.rotation), (slid, (0.0, 0.0, 0.0, 1.0)))
         sine = math.sin(position / 2.0)
         turn = (self.axis[0] * sine, self.axis[1] * sine, self.axis[2] * sine, math.cos(position / 2.0))
         return self.translation, multiply(self.rotation, turn)
-
-
-def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
-    """Return the product of two quaternions."""
-    ax, ay, az, aw = a
-    bx, by, bz, bw = b
-    return (
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    )
-
-
-def rotate(q: Quaternion, v: Vector) -> Vector:
-    """Return ``v`` turned by ``q``."""
-    x, y, z, _ = multiply(multiply(q, (*v, 0.0)), (-q[0], -q[1], -q[2], q[3]))
-    return (x, y, z)
 
 
 def quaternion_from_rpy(roll: float, pitch: float, yaw: float) -> Quaternion:

@@ -8,7 +8,6 @@ from tf2_ros.exceptions import (
     ExtrapolationException,
     InvalidArgumentException,
     LookupException,
-    TimeoutException,
     TransformException,
 )
 from tf2_ros.static_transform_broadcaster import StaticTransformBroadcaster
@@ -30,7 +29,6 @@ __all__ = [
     "InvalidArgumentException",
     "LookupException",
     "StaticTransformBroadcaster",
-    "TimeoutException",
     "TransformBroadcaster",
     "TransformException",
     "TransformListener",

@@ -6,13 +6,12 @@ import threading
 import time as steady
 from typing import Any
 
-import yaml
 from geometry_msgs.msg import TransformStamped
 from rclpy.duration import Duration
 from rclpy.time import Time
 
 from tf2_ros.exceptions import TransformException
-from tf2_ros.graph import Sample, TransformGraph
+from tf2_ros.graph import Quaternion, Sample, TransformGraph, Vector
 
 
 def _nanoseconds(time: Any) -> int:
@@ -43,11 +42,6 @@ class Buffer:
             self._graph.add(transform.child_frame_id, sample, static)
             self._changed.notify_all()
 
-    def clear(self) -> None:
-        """Forget every moving transform."""
-        with self._changed:
-            self._graph.clear()
-
     def lookup_transform(
         self,
         target_frame: str,
@@ -66,9 +60,7 @@ class Buffer:
         Raises:
             TransformException: one of its kinds says why it can't be had.
         """
-        self._wait(target_frame, source_frame, time, timeout)
-        with self._changed:
-            stamp, translation, rotation = self._graph.lookup(target_frame, source_frame, _nanoseconds(time))
+        stamp, translation, rotation = self._find(target_frame, source_frame, time, timeout)
         answer = TransformStamped()
         answer.header.frame_id, answer.child_frame_id = target_frame, source_frame
         answer.header.stamp = Time(nanoseconds=stamp).to_msg()
@@ -83,52 +75,30 @@ class Buffer:
         source_frame: str,
         time: Any,
         timeout: Duration = Duration(),  # noqa: B008 - the real signature
-        return_debug_tuple: bool = False,
-    ) -> bool | tuple[bool, str]:
-        """Whether ``lookup_transform`` would succeed, with the reason against it if asked for."""
-        reason = self._wait(target_frame, source_frame, time, timeout)
-        return (not reason, reason) if return_debug_tuple else not reason
+    ) -> bool:
+        """Whether ``lookup_transform`` would succeed."""
+        try:
+            self._find(target_frame, source_frame, time, timeout)
+        except TransformException:
+            return False
+        return True
 
-    def _wait(self, target: str, source: str, time: Any, timeout: Duration) -> str:
-        """Return why the transform can't be had once ``timeout`` is over, or an empty text."""
+    def _find(self, target: str, source: str, time: Any, timeout: Duration) -> tuple[int, Vector, Quaternion]:
+        """Return stamp [ns], translation and rotation as soon as they can be had, else the reason once ``timeout`` is over."""
         end = steady.monotonic() + timeout.nanoseconds * 1e-9
         with self._changed:
             while True:
                 try:
-                    self._graph.lookup(target, source, _nanoseconds(time))
-                except TransformException as error:
+                    return self._graph.lookup(target, source, _nanoseconds(time))
+                except TransformException:
                     left = end - steady.monotonic()
                     if left <= 0.0:
-                        return str(error)
+                        raise
                     self._changed.wait(min(left, 0.1))
-                else:
-                    return ""
-
-    def all_frames_as_yaml(self) -> str:
-        """Return every frame with its parent and the time of its newest sample [s], as YAML."""
-        with self._changed:
-            frames = {
-                child: {"parent": parent, "most_recent_transform": sample.stamp * 1e-9, "static": static}
-                for child, (parent, sample, static) in self._graph.parents().items()
-            }
-        return str(yaml.safe_dump(frames, sort_keys=True))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in _REAL:
+        if name.startswith("_") or not name.startswith(
+            ("lookup_", "can_", "wait_for_", "transform", "all_frames_", "registration")
+        ):
             raise AttributeError(name)
         raise NotImplementedError(f"tf2_ros Buffer.{name}: not in this subset; install the real ros-jazzy-tf2-ros-py")
-
-
-_REAL = {
-    "lookup_transform_full",
-    "lookup_transform_core",
-    "lookup_transform_async",
-    "lookup_transform_full_async",
-    "can_transform_full",
-    "wait_for_transform_async",
-    "wait_for_transform_full_async",
-    "transform",
-    "transform_full",
-    "all_frames_as_string",
-    "registration",
-}

@@ -19,7 +19,3 @@ class ExtrapolationException(TransformException):
 
 class InvalidArgumentException(TransformException):
     """A frame name or a quaternion that can't be."""
-
-
-class TimeoutException(TransformException):
-    """Nothing came in time."""

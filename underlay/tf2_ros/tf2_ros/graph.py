@@ -91,10 +91,6 @@ class TransformGraph:
         self._edges: dict[str, _Edge] = {}
         self._frames: set[str] = set()
 
-    def clear(self) -> None:
-        """Forget what moves; static transforms stay."""
-        self._edges = {child: edge for child, edge in self._edges.items() if edge.static}
-
     def add(self, child: str, sample: Sample, static: bool) -> bool:
         """Take a sample in; returns False for one too old to be kept.
 
@@ -127,14 +123,6 @@ class TransformGraph:
             insort(samples, sample, key=lambda item: item.stamp)
         del samples[: bisect_left(samples, samples[-1].stamp - self.cache_ns, key=lambda item: item.stamp)]
         return True
-
-    def has(self, frame: str) -> bool:
-        """Whether the frame was ever named."""
-        return frame in self._frames
-
-    def parents(self) -> dict[str, tuple[str, Sample, bool]]:
-        """Return ``{child: (parent, newest sample, static)}``."""
-        return {child: (edge.samples[-1].parent, edge.samples[-1], edge.static) for child, edge in self._edges.items()}
 
     def lookup(self, target: str, source: str, stamp: int = 0) -> tuple[int, Vector, Quaternion]:
         """Return (stamp [ns], translation [m], rotation) of ``source`` in ``target``.

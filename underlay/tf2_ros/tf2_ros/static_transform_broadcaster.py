@@ -13,11 +13,11 @@ from tf2_msgs.msg import TFMessage
 class StaticTransformBroadcaster:
     """Publishes on ``/tf_static``, latched, every transform it was ever given."""
 
-    def __init__(self, node: Any, qos: QoSProfile | int | None = None) -> None:
-        """Make the publisher (reliable, transient local, depth 1 unless ``qos`` says otherwise)."""
+    def __init__(self, node: Any) -> None:
+        """Make the publisher (reliable, transient local, depth 1)."""
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.net_message = TFMessage()
-        self.pub_tf = node.create_publisher(TFMessage, "/tf_static", latched if qos is None else qos)
+        self.pub_tf = node.create_publisher(TFMessage, "/tf_static", latched)
 
     def sendTransform(self, transform: TransformStamped | Iterable[TransformStamped]) -> None:  # noqa: N802 - the real name
         """Publish one transform or several, together with those sent before; a child frame's newest one counts."""

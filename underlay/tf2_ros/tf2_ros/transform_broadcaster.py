@@ -13,9 +13,9 @@ from tf2_msgs.msg import TFMessage
 class TransformBroadcaster:
     """Publishes on ``/tf``."""
 
-    def __init__(self, node: Any, qos: QoSProfile | int | None = None) -> None:
-        """Make the publisher (reliable, volatile, depth 100 unless ``qos`` says otherwise)."""
-        self.pub_tf = node.create_publisher(TFMessage, "/tf", QoSProfile(depth=100) if qos is None else qos)
+    def __init__(self, node: Any) -> None:
+        """Make the publisher (reliable, volatile, depth 100)."""
+        self.pub_tf = node.create_publisher(TFMessage, "/tf", QoSProfile(depth=100))
 
     def sendTransform(self, transform: TransformStamped | Iterable[TransformStamped]) -> None:  # noqa: N802 - the real name
         """Publish one transform, or several in one message."""

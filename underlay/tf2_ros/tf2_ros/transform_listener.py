@@ -23,8 +23,6 @@ class TransformListener:
         node: Any,
         *,
         spin_thread: bool = False,
-        qos: Any = None,
-        static_qos: Any = None,
     ) -> None:
         """Subscribe.
 
@@ -32,21 +30,13 @@ class TransformListener:
             buffer: what to fill.
             node: the node that subscribes.
             spin_thread: spin the node in a thread here, so that a lookup may wait.
-            qos: profile for ``/tf``; default reliable, depth 100.
-            static_qos: profile for ``/tf_static``; default reliable, transient local, depth 100.
         """
         self.buffer, self.node = buffer, node
         latched = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.group = ReentrantCallbackGroup()
-        self.tf_sub = node.create_subscription(
-            TFMessage, "/tf", self.callback, QoSProfile(depth=100) if qos is None else qos, callback_group=self.group
-        )
+        self.tf_sub = node.create_subscription(TFMessage, "/tf", self.callback, QoSProfile(depth=100), callback_group=self.group)
         self.tf_static_sub = node.create_subscription(
-            TFMessage,
-            "/tf_static",
-            self.static_callback,
-            latched if static_qos is None else static_qos,
-            callback_group=self.group,
+            TFMessage, "/tf_static", self.static_callback, latched, callback_group=self.group
         )
         self._spinning = spin_thread
         if spin_thread:

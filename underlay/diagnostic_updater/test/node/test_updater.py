@@ -38,8 +38,6 @@ def test_tasks_are_published_with_the_node_name(domain):
         assert found is not None
         assert (found.name, found.hardware_id, found.level) == ("driver: temperature", "serial 7", DiagnosticStatus.WARN)
         assert found.values[0].value == "70"
-        assert updater.removeByName("temperature")
-        assert not updater.removeByName("temperature")
     finally:
         node.destroy_node()
         rclpy.try_shutdown(context=context)
