@@ -10,6 +10,13 @@ PROVIDERS = ("webxr", "openxr", "debug", "replay", "external")
 HEARD_WITHIN = 2.0
 """Who was silent for longer than this [s] is not there (reports come each second)."""
 EPOCH_MODULUS = 2**32
+_PROVIDER_REMEDY = {
+    "webxr": "the web gateway must run: start with input:=web",
+    "debug": "start with input:=debug",
+    "replay": "start with input:=replay bag:=PATH",
+    "openxr": "start the OpenXR provider",
+    "external": "publish frames on /teleop/input/external/frame",
+}
 
 
 @dataclass(frozen=True)
@@ -127,11 +134,12 @@ class Machine:
         """Watch the provider, name who is silent, and start by itself when asked to."""
         if self.flowing:
             if not self._alive(now, self.provider):
-                why = self.failures.get(self.provider, f"not heard for {HEARD_WITHIN:g} s")
-                remedy = "waiting for it" if self._automatic else "start it and CONNECT"
-                self.state, self.error = Session.FAULT, f"provider '{self.provider}' {why}; {remedy}"
+                why = self.failures.get(self.provider, f"was not heard for {HEARD_WITHIN:g} s")
+                remedy = _remedy((self.provider,), self.provider)
+                then = "the session goes on by itself" if self._automatic else "then CONNECT and START"
+                self.state, self.error = Session.FAULT, f"provider '{self.provider}' {why}; {remedy}; {then}"
                 return
-            self.error = _silence(self.missing(now, self.provider))
+            self.error = _silence(self.missing(now, self.provider), self.provider)
         elif self._automatic:
             self._autostart(now)
 
@@ -151,10 +159,9 @@ class Machine:
         if silent := self.missing(now, provider):
             # all or nothing: the session stays what it was, on the provider it had
             if not self.flowing:
-                self.error = _silence(silent)
-            return Reply(
-                False, f"CONNECT '{provider}': {_silence(silent)}; session stays {self.state.name}; start them and CONNECT again"
-            )
+                self.error = _silence(silent, provider)
+            stays = f"session stays {self.state.name}; then CONNECT again"
+            return Reply(False, f"CONNECT '{provider}': {_silence(silent, provider)}; {stays}")
         if provider != self.provider:
             self.provider = provider
             self.bump()
@@ -190,7 +197,7 @@ class Machine:
             elif self.state == Session.CONNECTING:
                 self.state = Session.DISCONNECTED
             if self.state != Session.FAULT:
-                self.error = "autostart waits: " + _silence(silent)
+                self.error = "not started yet: " + _silence(silent, self.provider)
             return
         wanted = self.wanted
         self._connect(now, self.provider)
@@ -198,8 +205,20 @@ class Machine:
             self._start()
 
 
-def _silence(silent: tuple[str, ...]) -> str:
-    return f"not heard within {HEARD_WITHIN:g} s: {', '.join(silent)}" if silent else ""
+def _silence(silent: tuple[str, ...], provider: str) -> str:
+    """Return who is silent and what to do about it, empty when nobody is."""
+    if not silent:
+        return ""
+    verb = "has" if len(silent) == 1 else "have"
+    return f"{', '.join(silent)} {verb} not been heard for {HEARD_WITHIN:g} s; {_remedy(silent, provider)}"
+
+
+def _remedy(silent: tuple[str, ...], provider: str) -> str:
+    """Return what to do about silent ones; the provider's own way to start comes first."""
+    steps = [_PROVIDER_REMEDY[provider]] if any(provider in name.split() for name in silent) else []
+    if any(not name.startswith("provider ") and name != provider for name in silent):
+        steps.append("a node comes back by itself within seconds; if it does not, read its lines in the terminal")
+    return "; ".join(steps)
 
 
 def _because(error: str) -> str:

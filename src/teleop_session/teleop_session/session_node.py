@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -32,11 +33,12 @@ class SessionNode(TeleopNode):
         """Read the configuration and join the graph."""
         super().__init__("session")
         p = params.load(self, SessionParams)
+        table = bindings.load(paths.config("bindings.yaml", p.bindings_file), p.bindings_preset)
         self.core = SessionCore(
             p.settings(),
             cell.load(paths.config("cell.yaml", p.cell_file)),
             view_yaws(paths.config("views.yaml", p.views_file)),
-            bindings.load(paths.config("bindings.yaml", p.bindings_file), p.bindings_preset),
+            table,
             epoch=random.getrandbits(32),
         )
         self._actions = Actions(self, p.arms)
@@ -59,7 +61,8 @@ class SessionNode(TeleopNode):
             subscribe(self, record, topic, partial(self._on_peer, peer), qos.NEWEST)
         self.serve(SessionCommand, "/teleop/session/command", self._on_command)
         self.serve(SetStance, "/teleop/session/set_stance", self._on_set_stance)
-        self.publish_config({"parameters": vars(p), "state": self.core.state()})
+        # the pages show the bindings, and carry out those that are theirs
+        self.publish_config({"parameters": vars(p), "state": self.core.state(), "bindings": [asdict(b) for b in table]})
         self.every(WATCH_HZ, self._watch)
         self.every(STATE_HZ, self._repeat)
 

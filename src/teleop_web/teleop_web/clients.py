@@ -76,12 +76,12 @@ class Pairing:
                 self._known.popitem(last=False)
             return ""
         self.refused += 1
-        for count in (tries, self._all):
-            count.wrong += 1
-            count.since = now
-        return (
-            "pairing code: got a wrong one, allowed the six digits printed by the gateway; open the printed URL or type the code"
-        )
+        if code:  # none at all is no guess: a page opened by hand has none yet
+            for count in (tries, self._all):
+                count.wrong += 1
+                count.since = now
+        got = "a wrong one" if code else "none"
+        return f"pairing code: got {got}, allowed the one that the gateway printed; open the printed address, or type the code"
 
 
 class Doorstep:

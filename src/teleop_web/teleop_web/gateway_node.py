@@ -54,6 +54,7 @@ class GatewayNode(GraphNode):
         self.room = CameraRoom(self, pairing)
         self.server = Server(self, self.hub, Rest(self, self.hub, pairing, config.arms), self.room, root)
         self.watch_graph(Status(config.arms, tuple(JointRange(j.name, j.lower, j.upper) for j in robot.all_joints)), config.arms)
+        self.create_subscription(String, "/teleop/config/session", self._on_session_config, qos.LATCHED)
         self._listen(config, code)
         self.every(10.0, self._report)
 
@@ -96,6 +97,11 @@ class GatewayNode(GraphNode):
         self._devices.publish(
             records.ProviderReport(stamp, 1, self.clock().monotonic_ns, host, os.getpid(), "webxr", state, "", found)
         )
+
+    def _on_session_config(self, message: String) -> None:
+        """Take the session's bindings."""
+        with self.lock:
+            self.status.on_session_config(message.data)
 
     def on_picture(self, camera: str, jpeg: bytes) -> None:
         """Hand a picture to the server's thread."""

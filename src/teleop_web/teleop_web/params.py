@@ -51,8 +51,8 @@ def web_root(given: str) -> Path:
             return root
     tried = ", ".join(map(str, candidates))
     raise ConfigError(
+        "parameter",
         "web_root",
-        given or "web",
         tried,
         "a directory with index.html and vr.html",
         "run 'npm ci && npm run build' in src/teleop_web/web",

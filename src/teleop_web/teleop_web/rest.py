@@ -33,6 +33,12 @@ def presented_code(request: web.Request) -> str:
     return request.headers.get("X-Pairing-Code") or bearer or request.query.get("code", "")
 
 
+def _unpaired(reason: str) -> tuple[str, str, str]:
+    """Split the reason of a refused code into what is wrong, what is allowed and what to do."""
+    what, _, remedy = reason.partition("; ")
+    return what, CODE_ALLOWED, remedy
+
+
 class Rest:
     """Handlers of ``/api``."""
 
@@ -63,7 +69,7 @@ class Rest:
         async def checked(request: web.Request) -> web.StreamResponse:
             now = self._graph.clock().now
             if reason := self._pairing.check(presented_code(request), request.remote or "", now):
-                return problem(401, reason, CODE_ALLOWED, "use the code printed by the gateway")
+                return problem(401, *_unpaired(reason))
             return await handler(request)
 
         return checked
@@ -161,8 +167,8 @@ class Rest:
             stop = asyncio.create_task(self._stop())
             self._stops.add(stop)
             stop.add_done_callback(self._stops.discard)
-        remedy = "use the code printed by the gateway; with it a stop is carried out even during a lock-out"
-        return problem(401, reason, CODE_ALLOWED, remedy)
+        what, allowed, remedy = _unpaired(reason)
+        return problem(401, what, allowed, f"{remedy}; with the right code a stop is carried out even during a lock-out")
 
     async def _stop(self) -> Answer:
         # the guard and every driver latch by themselves: whichever of them is alive stops its arm

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import ssl
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from socket import gaierror
 from typing import Any
 
 from aiohttp import WSMsgType, web
@@ -48,6 +50,15 @@ async def _same_origin(request: web.Request, handler: Handler) -> web.StreamResp
     if not response.prepared:
         response.headers.update(_SECURITY)
     return response
+
+
+def _no_site(name: str, host: str, port: int, error: OSError) -> ConfigError:
+    """Return the error of a site that cannot listen: the address is at fault, or the port."""
+    if isinstance(error, gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        allowed = "an address of this machine, 127.0.0.1 for this machine alone, or 0.0.0.0 for all"
+        return ConfigError("parameter", "bind", host, allowed, "'hostname -I' lists the addresses")
+    allowed = f"a free port on {host} ({error.strerror or error}), or 0 for any"
+    return ConfigError("parameter", name, port, allowed, "end the program that uses it or choose another")
 
 
 class Server:
@@ -175,10 +186,7 @@ class Server:
                 try:
                     await site.start()
                 except OSError as error:
-                    allowed = f"a free port on {host} ({error.strerror or error}), or 0 for any"
-                    raise ConfigError(
-                        "parameter", name, port, allowed, "end the program that uses it or choose another"
-                    ) from error
+                    raise _no_site(name, host, port, error) from error
                 ports.append(runner.addresses[-1][1])
             states = asyncio.create_task(self._states())
             ready.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,6 +70,7 @@ class Status:
         self.rates = {name: Rate() for name in ("frames", "finalised", "targets", "commits")}
         self._arm = {arm: _Arm() for arm in self.arms}
         self._session: records.SessionState | None = None
+        self._bindings: list[dict[str, Any]] = []
         self._estop: records.EstopState | None = None
         self._guard: records.GuardState | None = None
         self._estop_at = 0.0
@@ -94,6 +96,11 @@ class Status:
         """Take the session's state."""
         self._session = state
         self.heard("session", now)
+
+    def on_session_config(self, text: str) -> None:
+        """Take what the session latches of itself: which button does what."""
+        found = json.loads(text).get("bindings", [])
+        self._bindings = [{key: row[key] for key in ("hand", "button", "event", "action", "seconds")} for row in found]
 
     def on_authority(self, state: records.AuthorityState, now: float) -> None:
         """Take the authority of every arm."""
@@ -232,6 +239,7 @@ class Status:
                 "scale": _round(session.scale) if session else 1.0,
                 "pairing": dict(zip(session.arm, session.hand)) if session else {},
                 "error": session.error if session else "",
+                "bindings": self._bindings,
             },
             "estop": {
                 "latched": bool(estop and estop.latched) or bool(latched_drivers),

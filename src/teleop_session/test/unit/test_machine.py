@@ -44,6 +44,18 @@ def test_connect_without_one_rolls_back_and_names_it(absent):
     assert (m.state, m.epoch) == (Session.DISCONNECTED, 7)
 
 
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_provider_that_is_not_there_is_named_with_the_way_to_start_it(provider):
+    m = machine(provider=provider, autostart=True)
+    hear_all(m, 0.0)
+    m.heard.pop(provider)
+    m.tick(0.0)
+    who, _, remedy = m.error.partition("; ")
+    assert provider in who
+    assert "guard" not in who
+    assert provider in remedy.lower() or "input:=web" in remedy
+
+
 def test_connect_counts_only_who_was_heard_within_two_seconds():
     m = machine()
     hear_all(m, 0.0)
@@ -150,6 +162,8 @@ def test_autostart_runs_once_everyone_is_heard():
     m.tick(0.1)
     assert m.state == Session.CONNECTING
     assert "guard" in m.error
+    assert "debug" not in m.error
+    assert "comes back by itself" in m.error
     hear_all(m, 0.2)
     m.tick(0.2)
     assert (m.state, m.error) == (Session.RUNNING, "")

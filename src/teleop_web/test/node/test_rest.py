@@ -159,11 +159,13 @@ def test_unreadable_certificate_stops_the_start_with_one_line(domain, tmp_path, 
     assert "web_cert.pem" in lines[0]
 
 
-@pytest.mark.parametrize(("name", "value"), [("web_root", "/nowhere"), ("pairing_code", "12"), ("https_port", 99999)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("web_root", "/nowhere"), ("pairing_code", "12"), ("https_port", 99999), ("bind", "192.0.2.1")]
+)
 def test_wrong_parameter_stops_the_start_with_one_line(domain, tmp_path, pages, name, value):
     lines = refused(domain, [], tmp_path, pages, **{name: value})
     assert len(lines) == 1
-    assert name in lines[0]
+    assert f"'{name}'" in lines[0]
 
 
 def test_gateway_ends_quickly_with_clients_connected(domain, probe, tmp_path, pages):

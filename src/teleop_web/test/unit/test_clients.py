@@ -35,6 +35,15 @@ def test_too_many_wrong_codes_lock_that_address_for_a_while():
     assert pairing.check("012345", "guesser", 100.0 + clients.LOCK_OUT) == ""
 
 
+def test_code_that_was_not_given_is_not_called_wrong_and_locks_nobody_out():
+    pairing = Pairing("123456")
+    for _ in range(10 * clients.WRONG_TRIES):
+        reason = pairing.check("", "a", 0.0)
+        assert "got none" in reason
+    assert pairing.check("123456", "a", 0.0) == ""
+    assert "got a wrong one" in pairing.check("654321", "a", 0.0)
+
+
 def test_guesser_with_many_addresses_is_locked_too():
     pairing = Pairing("012345")
     for i in range(clients.WRONG_TRIES_ALL):

@@ -139,3 +139,10 @@ def test_devices_are_reported_from_the_last_frame(frame, age, states):
     assert tuple(r.path for r in rows) == ("webxr/headset", "webxr/left_controller", "webxr/right_controller")
     assert tuple(r.state for r in rows) == tuple(map(int, states))
     assert all(r.error or r.state == Device.CONNECTED for r in rows)
+
+
+def test_bindings_of_the_session_reach_the_pages(status):
+    binding = {"hand": "right", "button": "secondary", "event": "press", "action": "estop", "seconds": 0.0}
+    assert status.snapshot(1.0)["session"]["bindings"] == []
+    status.on_session_config(json.dumps({"parameters": {}, "bindings": [binding]}))
+    assert status.snapshot(1.0)["session"]["bindings"] == [binding]
