@@ -54,26 +54,3 @@ class Pacer:
         """Forget what is owed, as after a pause."""
         self._last, self._owed = now, 0.0
         self._window_start, self._window_steps = now, 0
-
-
-@dataclass
-class Schedule:
-    """Says when something regular is due, from a tick that is faster; a late call is not made up for by a burst.
-
-    Attributes:
-        hz: rate [Hz].
-    """
-
-    hz: float
-    _next: float | None = None
-
-    def due(self, now: float) -> bool:
-        """Return whether it is due at ``now`` (monotonic [s])."""
-        period = 1.0 / self.hz
-        if self._next is None:
-            self._next = now
-        if now < self._next:
-            return False
-        late = now - self._next
-        self._next = self._next + period if late < period else now + period
-        return True

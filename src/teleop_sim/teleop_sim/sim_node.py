@@ -17,9 +17,9 @@ from teleop_common import cell, limits, paths, qos, records
 from teleop_common.enums import Provider
 from teleop_common.params import load
 from teleop_common.runner import TeleopNode, monotonic_s
+from teleop_common.schedule import Schedule
 from teleop_common.transport import RecordPublisher, subscribe
 from teleop_interfaces.srv import SimCubes
-from teleop_sim.pacing import Schedule
 from teleop_sim.setup_core import create
 from teleop_sim.sim_params import SimParams
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from teleop_common.driver import REFUSALS, Driver
 from teleop_common.enums import Device, DeviceReason
 from teleop_common.records import DeviceReport, DriverState, Header, JointCommand, JointState, SimState
+from teleop_common.schedule import Rate
 from teleop_sim.pacing import Pacer
 from teleop_sim.physics import Physics
 
@@ -17,21 +17,6 @@ _HEALTH = {
     False: (Device.CONNECTED, DeviceReason.NONE),
     True: (Device.DEGRADED, DeviceReason.PARTIAL_FUNCTIONALITY),
 }
-
-
-@dataclass
-class _Rate:
-    """Executed commands per second."""
-
-    executed: int = 0
-    since: float = 0.0
-    hz: float = 0.0
-
-    def update(self, executed: int, now: float) -> float:
-        if now - self.since >= 1.0:
-            self.hz = (executed - self.executed) / (now - self.since) if self.since else 0.0
-            self.executed, self.since = executed, now
-        return self.hz
 
 
 class Simulation:
@@ -59,7 +44,7 @@ class Simulation:
         self.physics, self.drivers, self.pacer = physics, dict(drivers), pacer
         self.start, self.seed, self.read_hz = dict(start), seed, read_hz
         self.playing = True
-        self._rates = {arm: _Rate() for arm in self.drivers}
+        self._rates = {arm: Rate() for arm in self.drivers}
         self._reported = {arm: (0,) * len(REFUSALS) for arm in self.drivers}
         self.physics.reset(self.start, seed)
         self._apply()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teleop_sim.pacing import Pacer, Schedule
+from teleop_sim.pacing import Pacer
 
 
 def test_regular_calls_give_every_step_once():
@@ -49,15 +49,3 @@ def test_steps_and_dropped_time_account_for_all_time(gaps):
         now += max(gap, 0.0)
         steps += pacer.due(now)
     assert steps * 0.002 + pacer.dropped == pytest.approx(now - start, abs=0.0021)
-
-
-def test_schedule_keeps_its_rate_between_unaligned_ticks():
-    schedule = Schedule(60.0)
-    assert sum(schedule.due(k * 0.005) for k in range(2000)) == pytest.approx(600, abs=1)
-
-
-def test_schedule_makes_no_burst_after_a_stall():
-    schedule = Schedule(100.0)
-    assert schedule.due(0.0)
-    assert schedule.due(5.0)
-    assert not schedule.due(5.001)

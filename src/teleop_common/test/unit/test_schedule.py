@@ -1,0 +1,23 @@
+import pytest
+
+from teleop_common.schedule import Rate, Schedule
+
+
+def test_schedule_keeps_its_rate_between_unaligned_ticks():
+    schedule = Schedule(60.0)
+    assert sum(schedule.due(k * 0.005) for k in range(2000)) == pytest.approx(600, abs=1)
+
+
+def test_schedule_makes_no_burst_after_a_stall():
+    schedule = Schedule(100.0)
+    assert schedule.due(0.0)
+    assert schedule.due(5.0)
+    assert not schedule.due(5.001)
+
+
+def test_rate_is_that_of_the_last_full_second():
+    rate = Rate()
+    for k in range(201):
+        rate.update(k, k * 0.02)
+    assert rate.hz == pytest.approx(50.0, rel=0.02)
+    assert rate.update(200, 7.0) == 0.0
