@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,12 @@ from teleop_common.records import IDENTITY_QUAT, Quat, Vec3
 from teleop_common.testing import Probe, probe
 from teleop_common.ticker import Ticker
 from teleop_description import models
-from teleop_interfaces.srv import SessionCommand
+from teleop_interfaces.srv import Home, SessionCommand
 
 # launch arguments of a graph without pages and pictures
 QUIET = ("web:=false", "cameras:=false", "log_level:=warn")
+# where the played hands are at first, in OpenXR axes [m]
+AT_FIRST: dict[str, Vec3] = {"left": (-0.25, 1.2, -0.4), "right": (0.25, 1.2, -0.4)}
 
 
 @dataclass
@@ -69,8 +71,8 @@ class Operator:
 
     node: Probe
     hz: float = 90.0
-    left: Hand = field(default_factory=lambda: Hand((-0.25, 1.2, -0.4)))
-    right: Hand = field(default_factory=lambda: Hand((0.25, 1.2, -0.4)))
+    left: Hand = field(default_factory=lambda: Hand(AT_FIRST["left"]))
+    right: Hand = field(default_factory=lambda: Hand(AT_FIRST["right"]))
     head: records.TrackedPose = records.TrackedPose(records.Pose((0.0, 1.6, 0.0)), int(PoseFlags.ALL))
     connection: int = 1
     recentred: bool = False
@@ -127,6 +129,12 @@ class Operator:
         with self._lock:
             for name, value in values.items():
                 setattr(self.hand(side), name, value)
+
+    def reset(self) -> None:
+        """Play hands with open grips where they were at first."""
+        with self._lock:
+            self.left, self.right = Hand(AT_FIRST["left"]), Hand(AT_FIRST["right"])
+            self.paused = False
 
     def close(self) -> None:
         """Stop publishing."""
@@ -196,6 +204,7 @@ class Graph:
         self.authority = listen(records.AuthorityState, "/teleop/authority")
         self.session = listen(records.SessionState, "/teleop/session/state", qos.LATCHED)
         self.tools = {arm: Tool(arm) for arm in self.arms}
+        self.robot = limits.load(paths.config("limits/so101.yaml"))
 
     @property
     def log(self) -> str:
@@ -262,6 +271,21 @@ class Graph:
             operator.set(arm, squeeze=0.0)
         for arm in arms:
             self.until(lambda arm=arm: self.is_in(arm, Authority.IDLE), 2.0, f"{arm} IDLE")
+
+    def at_home(self, arm: str) -> bool:
+        """Return whether ``arm`` idles at its home pose."""
+        away = np.abs(np.subtract(self.commands[arm][-1].position, [j.home for j in self.robot.all_joints]))
+        return self.is_in(arm, Authority.IDLE) and float(away.max()) < 2e-4
+
+    def bring_home(self) -> None:
+        """Bring all arms home by the service, again where a starved machine ended it on the way."""
+        end = time.monotonic() + 30.0
+        while not all(self.at_home(arm) for arm in self.arms):
+            if time.monotonic() > end:
+                raise AssertionError(f"the arms do not come home: {self.state()}\n{self.log[-3000:]}")
+            self.node.call(Home, "/teleop/home", arms=[])
+            with suppress(TimeoutError):
+                self.node.until(lambda: all(self.at_home(arm) for arm in self.arms), 5.0)
 
     def replay_to_its_end(self, timeout: float = 60.0) -> None:
         """Wait until ``replay_input`` has announced the end of its bag."""

@@ -6,9 +6,14 @@ from teleop_bringup import testing  # noqa: E402
 from teleop_common.testing import free_domain  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def running():
-    """The graph with a played operator, its session RUNNING; shared by the tests of a module."""
+def pytest_collection_modifyitems(items):
+    """Put the tests that share a graph behind those that start their own: no test then runs beside a second graph."""
+    items.sort(key=lambda item: "running" in getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """One graph with a played operator, its session RUNNING, for all tests that need no other."""
     with free_domain() as domain, testing.graph(domain, "input:=external", "autostart:=false", *testing.QUIET) as graph:
         graph.ready()
         operator = testing.Operator(graph.node)
@@ -16,3 +21,12 @@ def running():
         graph.start_session()
         yield graph, operator
         operator.close()
+
+
+@pytest.fixture(scope="module")
+def running(shared):
+    """The shared graph as each module finds it: both arms at home, hands where they were at first, grips open."""
+    graph, operator = shared
+    operator.reset()
+    graph.bring_home()
+    return shared

@@ -21,17 +21,13 @@ def lead_away(graph, operator):
     raise AssertionError(f"the arms do not leave home: {graph.state()}")
 
 
-def at_home(graph, arm):
-    return graph.is_in(arm, Authority.IDLE) and graph.commands[arm][-1].position == pytest.approx(HOME, abs=2e-4)
-
-
 def test_left_stick_held_brings_both_arms_home(running):
     graph, operator = running
     lead_away(graph, operator)
     operator.set("left", thumbstick_click=True)
     graph.until(lambda: graph.is_in("left", Authority.HOMING) or graph.is_in("right", Authority.HOMING), 3.0, "HOMING")
     operator.set("left", thumbstick_click=False)
-    graph.until(lambda: all(at_home(graph, arm) for arm in graph.arms), 6.0, "both arms at home")
+    graph.until(lambda: all(graph.at_home(arm) for arm in graph.arms), 6.0, "both arms at home")
 
 
 def test_service_brings_one_arm_home_and_skips_the_one_that_is_driven(running):
@@ -41,7 +37,7 @@ def test_service_brings_one_arm_home_and_skips_the_one_that_is_driven(running):
     answer = graph.node.call(Home, "/teleop/home", arms=[])
     assert answer.success
     assert "skipped left: driven by the operator" in answer.message
-    graph.until(lambda: at_home(graph, "right"), 6.0, "right arm at home")
+    graph.until(lambda: graph.at_home("right"), 6.0, "right arm at home")
     assert graph.is_in("left", Authority.DRIVING)
     graph.release(operator, "left")
 

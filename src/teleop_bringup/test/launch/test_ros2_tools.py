@@ -14,25 +14,31 @@ from teleop_common.enums import Authority, Session
 from teleop_common.testing import free_domain
 
 
-def ros2(graph, *arguments, seconds=20):
+def start(graph, *arguments):
     environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_domain_id())}
-    return subprocess.run(["ros2", *arguments], env=environment, capture_output=True, text=True, timeout=seconds).stdout
+    return subprocess.Popen(["ros2", *arguments], env=environment, stdout=subprocess.PIPE, text=True)
 
 
 def test_nodes_topics_and_rates_are_listed(running):
     graph, _ = running
-    nodes = ros2(graph, "node", "list").split()
-    assert {"/session", "/retargeter", "/guard", "/sim", "/robot_state_publisher"} <= set(nodes)
-    topics = ros2(graph, "topic", "list").split()
-    assert {"/teleop/frame", "/teleop/joint_targets", "/left/joint_command", "/right/joint_states", "/tf"} <= set(topics)
-    echo = ros2(graph, "topic", "echo", "--once", "/teleop/session/state")
-    assert "provider: external" in echo
-    environment = os.environ | {"ROS_DOMAIN_ID": str(graph.node.context.get_domain_id())}
-    hz = subprocess.Popen(["ros2", "topic", "hz", "/right/joint_states"], env=environment, stdout=subprocess.PIPE, text=True)
+    listed = {
+        name: start(graph, *arguments)
+        for name, arguments in {
+            "nodes": ("node", "list"),
+            "topics": ("topic", "list"),
+            "echo": ("topic", "echo", "--once", "/teleop/session/state"),
+            "hz": ("topic", "hz", "/right/joint_states"),
+        }.items()
+    }
+    output = {name: listed[name].communicate(timeout=20)[0] for name in ("nodes", "topics", "echo")}
     time.sleep(5.0)
-    hz.send_signal(signal.SIGINT)
-    output, _ = hz.communicate(timeout=10)
-    rates = [float(line.split(":")[1]) for line in output.splitlines() if "average rate" in line]
+    listed["hz"].send_signal(signal.SIGINT)
+    output["hz"], _ = listed["hz"].communicate(timeout=10)
+    assert {"/session", "/retargeter", "/guard", "/sim", "/robot_state_publisher"} <= set(output["nodes"].split())
+    topics = {"/teleop/frame", "/teleop/joint_targets", "/left/joint_command", "/right/joint_states", "/tf"}
+    assert topics <= set(output["topics"].split())
+    assert "provider: external" in output["echo"]
+    rates = [float(line.split(":")[1]) for line in output["hz"].splitlines() if "average rate" in line]
     assert rates[-1] == pytest.approx(100.0, rel=0.1)
 
 
@@ -44,10 +50,8 @@ def drive(graph, operator):
     graph.release(operator, "left", "right")
 
 
-@pytest.fixture
-def recorded(tmp_path):
-    """A bag of a live drive's operator input, and the commands of that drive by frame; made anew for each test and rerun."""
-    bag = tmp_path / "drive"
+def record(bag):
+    """Record the operator's input of a live drive; return the commands of that drive by frame."""
     with free_domain() as domain, testing.graph(domain, "input:=external", "autostart:=false", *QUIET) as graph:
         graph.ready()
         operator = testing.Operator(graph.node)
@@ -62,7 +66,7 @@ def recorded(tmp_path):
         recorder.send_signal(signal.SIGINT)
         assert recorder.wait(10) == 0
         operator.close()
-        return bag, {arm: by_frame(graph.commands[arm]) for arm in graph.arms}
+        return {arm: by_frame(graph.commands[arm]) for arm in graph.arms}
 
 
 def assert_follows(graph, commands):
@@ -78,20 +82,17 @@ def assert_follows(graph, commands):
             assert np.all(apart < 0.02 + way), f"{arm}: replayed commands differ by {np.max(apart):.4f} rad at frame {s}"
 
 
-def test_replayed_operator_input_gives_the_recorded_commands(recorded):
-    bag, commands = recorded
+def test_recorded_input_gives_the_recorded_commands_when_replayed_and_when_played_into_a_live_graph(tmp_path):
+    bag = tmp_path / "drive"
+    commands = record(bag)
     with free_domain() as domain, testing.graph(domain, "input:=replay", f"bag:={bag}", *QUIET) as graph:
         graph.ready()
         graph.replay_to_its_end()
         assert_follows(graph, commands)
-
-
-def test_bag_played_into_a_live_graph_gives_the_recorded_commands(recorded):
-    bag, commands = recorded
     with free_domain() as domain, testing.graph(domain, "input:=external", *QUIET) as graph:
         graph.ready()
         # with autostart, the session starts by itself on the first frame: well before the recorded squeeze
-        played = ros2(graph, "bag", "play", str(bag), "--delay", "3", seconds=60)
+        played, _ = start(graph, "bag", "play", str(bag), "--delay", "3").communicate(timeout=60)
         assert graph.session[-1].state == Session.RUNNING, played
         assert_follows(graph, commands)
 
