@@ -27,9 +27,9 @@ Array = np.ndarray
 _ALL = int(PoseFlags.ALL)
 _REST = {"left": (-0.25, 1.2, -0.4), "right": (0.25, 1.2, -0.4)}  # hands at rest, OpenXR axes [m]
 _PAD = -0.0064  # [m], face of the fixed finger's pad along the tool's x; the other finger closes from -x
-_OPEN, _CLOSED = 0.47, 1.0  # trigger, half pulled and pulled: the fingers 65 mm apart, and closed
+OPEN, _CLOSED = 0.47, 1.0  # trigger, half pulled and pulled: the fingers 65 mm apart, and closed
 _GAP = 0.011  # [m], by which the fixed finger keeps off the cube
-_PAN_AXIS = 0.0388  # [m], in front of the base
+PAN_AXIS = 0.0388  # [m], in front of the base
 # the farther from the pan axis, the more the fingers lean outwards: [m], lean there, and growth of the lean [rad], [rad/m]
 _NEAR, _LEAN, _MORE, _MOST = 0.25, math.radians(20.0), math.radians(220.0), math.radians(55.0)
 
@@ -111,6 +111,7 @@ class Picker:
         arm: whose hand it uses.
         mount: base of that arm in world [m].
         habits: how it moves.
+        short: how far before the cube's centre the finger tips stop [m].
         tries: times that it closed the fingers on the cube.
         step: what it is doing: see ``_STEPS``.
     """
@@ -119,6 +120,7 @@ class Picker:
     arm: str
     mount: Vec3
     habits: Habits = Habits()
+    short: float = 0.0
     tries: int = 0
     step: str = "rest"
     _since: float = 0.0
@@ -138,16 +140,23 @@ class Picker:
 
     def hands(self, now: float, seen: SimState) -> Hands:
         """Return what the devices say at ``now`` [s]."""
+        return (
+            both(self.controller(now, seen), self.idle()) if self.arm == "left" else both(self.idle(), self.controller(now, seen))
+        )
+
+    def idle(self) -> Controller:
+        """Return the other hand's controller, which does nothing."""
+        return self._controller("right" if self.arm == "left" else "left", np.zeros(3), 0.0, 0.0)
+
+    def controller(self, now: float, seen: SimState) -> Controller:
+        """Return what the controller in its own hand says at ``now`` [s]."""
         sight = self._look(now, seen)
         dt, self._last = min(now - self._last, 0.1), now
         if sight is not None:
             self._act(now, dt, sight)
         squeeze = 0.0 if self.step in ("rest", "done") else 1.0
         shake = self.habits.tremor * np.array([math.sin(37.0 * now), math.sin(43.0 * now + 1.0), math.sin(51.0 * now + 2.0)])
-        own = self._controller(self.arm, self._offset + shake, self._trigger, squeeze)
-        other = self._controller("right" if self.arm == "left" else "left", np.zeros(3), 0.0, 0.0)
-        head = TrackedPose(Pose((0.0, 1.6, 0.0)), _ALL)
-        return Hands(head, own, other) if self.arm == "left" else Hands(head, other, own)
+        return self._controller(self.arm, self._offset + shake, self._trigger, squeeze)
 
     def _look(self, now: float, seen: SimState) -> Sight | None:
         """Return what the eyes told a reaction time ago."""
@@ -182,14 +191,14 @@ class Picker:
             if passed > 1.3:
                 self._go("open", now)
         elif self.step == "open":
-            if self._pull(_OPEN, dt) and passed > 0.8:
+            if self._pull(OPEN, dt) and passed > 0.8:
                 self._face = -1
                 self._go("hover", now)
         elif self.step == "hover":
             if self._reach(dt, sight, 0.07, near=0.01) and passed > 1.0:
                 self._go("advance", now)
         elif self.step == "advance":
-            if self._reach(dt, sight, 0.0, near=0.005 if passed < 2.0 else 0.008):
+            if self._reach(dt, sight, self.short, near=0.005 if passed < 2.0 else 0.008):
                 self._go("close", now)
             elif passed > 4.0:
                 self._go("open", now)
@@ -206,7 +215,7 @@ class Picker:
             self._bring(now, dt, sight)
         elif self.step == "release":
             self._stop(dt)
-            if self._pull(_OPEN, dt) and passed > 0.8:
+            if self._pull(OPEN, dt) and passed > 0.8:
                 self._go("leave", now)
         elif self.step == "leave":
             up = np.array([0.0, 0.0, sight.cube[2] + 0.09 - sight.tool[2]])
@@ -233,12 +242,13 @@ class Picker:
 
     def _between(self, sight: Sight) -> Array:
         """Return where the centre of a held cube is."""
-        return np.asarray(sight.tool + sight.attitude[:, 0] * (_PAD - CUBE_EDGE / 2))
+        along = sight.attitude[:, 0] * (_PAD - CUBE_EDGE / 2) + sight.attitude[:, 2] * self.short
+        return np.asarray(sight.tool + along)
 
-    def _reach(self, dt: float, sight: Sight, short: float, near: float) -> bool:
-        """Bring the opened fingers round the cube, or ``short`` [m] of it; return whether they are there."""
+    def _reach(self, dt: float, sight: Sight, short: float, near: float, gap: float = _GAP) -> bool:
+        """Bring the opened fingers round the cube, or ``short`` [m] of it, the fixed one ``gap`` [m] off; return whether so."""
         wanted = self._attitude(sight)
-        fingers = sight.tool + wanted[:, 0] * (_PAD - CUBE_EDGE / 2 - _GAP)
+        fingers = sight.tool + wanted[:, 0] * (_PAD - CUBE_EDGE / 2 - gap)
         return self._move(dt, sight.cube - short * wanted[:, 2] - fingers, wanted, sight, near)
 
     def _level(self, sight: Sight) -> Array:
@@ -252,19 +262,24 @@ class Picker:
 
     def _attitude(self, sight: Sight) -> Array:
         """Return the tool attitude (3, 3) for the cube: down, leaning outwards where it is far, square to the cube."""
-        out = sight.cube[:2] - np.array(self.mount[:2]) - (_PAN_AXIS, 0.0)
+        out = self.out(sight.cube)
         distance = float(np.linalg.norm(out))
         lean = min(max(_LEAN + _MORE * (distance - _NEAR), 0.0), _MOST)
         azimuth = out / distance
-        down = np.array([*(math.sin(lean) * azimuth), -math.cos(lean)])
+        return self._square(np.array([*(math.sin(lean) * azimuth), -math.cos(lean)]), azimuth, sight)
+
+    def out(self, point: Array) -> Array:
+        """Return where a point is from the pan axis, horizontally [m]."""
+        return np.asarray(point[:2] - np.array(self.mount[:2]) - (PAN_AXIS, 0.0))
+
+    def _square(self, approach: Array, azimuth: Array, sight: Sight) -> Array:
+        """Return the tool attitude (3, 3) along ``approach``, in the arm's plane along ``azimuth``, square to the cube."""
         normals = [sign * sight.cube_attitude[:, k] for k in range(3) for sign in (1.0, -1.0)]
         if self._face < 0:
             # the pair of faces on either side of the arm's plane, and of the two ways round the nearer
             side = np.array([-azimuth[1], azimuth[0], 0.0])
             self._face = int(np.argmax([abs(n @ side) + 0.01 * (n @ sight.attitude[:, 0]) for n in normals]))
-        across = normals[self._face] - (normals[self._face] @ down) * down
-        across /= np.linalg.norm(across)
-        return np.column_stack([across, np.cross(down, across), down])
+        return attitude(approach, normals[self._face])
 
     # ---- hand and finger
     def _pull(self, wanted: float, dt: float) -> bool:
@@ -294,7 +309,7 @@ class Picker:
     def _steerable(self, turn: Array, sight: Sight) -> Array:
         """Return the part of a turn [rad] that five joints follow: about the approach, and up and down in the arm's plane."""
         approach = sight.attitude[:, 2]
-        x, y = sight.tool[:2] - np.array(self.mount[:2]) - (_PAN_AXIS, 0.0)
+        x, y = self.out(sight.tool)
         normal = np.array([-y, x, 0.0]) / math.hypot(x, y)
         return np.asarray((turn @ approach) * approach + (turn @ normal) * normal)
 
@@ -310,6 +325,18 @@ class Picker:
             x, y, z = turn.tolist()
             by = quat_from_axis_angle((x, y, z), min(rate, habits.turn) * dt)
             self._turned = quat_normalized(quat_multiply(by, self._turned))
+
+
+def both(left: Controller, right: Controller) -> Hands:
+    """Return both hands below a head that looks ahead."""
+    return Hands(TrackedPose(Pose((0.0, 1.6, 0.0)), _ALL), left, right)
+
+
+def attitude(approach: Array, across: Array) -> Array:
+    """Return the tool attitude (3, 3) along ``approach`` (unit) whose fingers close as nearly along ``across`` as can be."""
+    x = across - (across @ approach) * approach
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(approach, x), approach])
 
 
 def _rotation_vector(rotation: Array) -> Array:

@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from teleop_bringup import handoff
 from teleop_bringup.lockstep import Lockstep, Log
 from teleop_bringup.lockstep_cores import Options
 from teleop_bringup.picker import Eyes, Habits, Picker
 from teleop_common.cell import Cell
 from teleop_common.limits import RobotLimits
+from teleop_common.records import Vec3
 from teleop_description.scene import CUBE_EDGE, CUBES
 from teleop_ik.solver import Solver
 
@@ -62,6 +64,56 @@ def stack(
     chain = Lockstep(None, robot, cell, options, solver)
     onto, cube, *_ = sorted(CUBES, key=lambda name: _distance(cube_pose(chain, name), cell, arm))
     return _perform(chain, cell, arm, cube, onto, habits or Habits())
+
+
+class HandedOver(NamedTuple):
+    """How a hand-off ended.
+
+    Attributes:
+        success: the other hand holds the cube alone, in the air.
+        nearest: least distance of one hand's fingers from the other's [m].
+        tries: times that the taking hand closed its fingers.
+        seconds: that it took.
+        log: what went over the topics.
+        steps: what the giving and the taking hand did last.
+    """
+
+    success: bool
+    nearest: float
+    tries: int
+    seconds: float
+    log: Log
+    steps: tuple[str, str]
+
+
+def hand_off(robot: RobotLimits, cell: Cell, options: Options, arm: str, *, habits: Habits | None = None) -> HandedOver:
+    """Give the cube nearest to ``arm`` to the other arm, in the air between the two."""
+    chain = Lockstep(None, robot, cell, options)
+    cube = min(CUBES, key=lambda name: _distance(cube_pose(chain, name), cell, arm))
+    other = next(name for name in options.arms if name != arm)
+    mounts = {name: np.array(cell.mount(name).position) for name in (arm, other)}
+    meet = 0.5 * (mounts[arm] + mounts[other]) + handoff.MEET
+    physics, how = chain.cores.simulation.physics, habits or Habits()
+
+    def hand(name: str) -> tuple[Eyes, str, Vec3, Habits, float]:
+        return Eyes(physics.model, name, cube, "", cell), name, cell.mount(name).position, how, handoff.SHORT
+
+    giver, taker = handoff.Giver(*hand(arm), meet=meet), handoff.Taker(*hand(other), meet=meet)
+    chain.operator = operator = handoff.HandOff(giver, taker)
+    nearest = np.inf
+
+    def look() -> bool:
+        nonlocal nearest
+        nearest = min(nearest, handoff.apart(physics.model, physics.data, arm, other))
+        return operator.done
+
+    finished = chain.run_until(look, LONGEST)
+    seconds = chain.now
+    chain.run(SETTLE)
+    lies = np.array(cube_pose(chain, cube)[:3])
+    tool = np.array(physics.data.site(f"{other}_{robot.tip_link}").xpos)
+    success = finished and lies[2] > cell.bench_height + 0.1 and float(np.linalg.norm(lies - tool)) < CUBE_EDGE
+    return HandedOver(success, nearest, taker.tries, seconds, chain.log, (giver.step, taker.step))
 
 
 def cube_pose(chain: Lockstep, cube: str) -> tuple[float, ...]:
