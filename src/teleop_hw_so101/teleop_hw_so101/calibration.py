@@ -21,9 +21,17 @@ from teleop_common.errors import ConfigError
 
 MOST_OFFSET = 2047  # what the servo's sign and magnitude of 11 bits hold
 LAST_TICK = 4095
+MIDDLE = 2047  # what LeRobot makes a servo read in the middle of its range
+_TURN = LAST_TICK + 1
 EEPROM_FIELDS = ("homing_offset", "range_min", "range_max")
 _RANGES = {"id": (0, 253), "drive_mode": (0, 1), "homing_offset": (-MOST_OFFSET, MOST_OFFSET), "range_min": (0, LAST_TICK)}
 _RANGES["range_max"] = _RANGES["range_min"]
+
+
+def offset_for(encoder: float, reads: int = MIDDLE) -> int:
+    """Return the homing offset [ticks] with which ``encoder`` reads ``reads``, within what the servo holds."""
+    offset = (round(encoder) - reads + _TURN // 2) % _TURN - _TURN // 2
+    return max(offset, -MOST_OFFSET)  # -2048 does not fit in 11 bits: one tick beside it
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """LeRobot's older calibration files: parallel lists, zero at the arm stretched out level, offsets applied in software.
 
 There a joint's degrees are (±encoder + ``homing_offset``)·180/2048, minus where ``drive_mode`` is 1, and 0 is the arm stretched
-out forwards; today's are 0 at mid-range. LeRobot's own conversion of recordings gives the shift: today's shoulder_lift is 90° less
-the old, elbow_flex the old less 90°.
+out forwards; today's are 0 at mid-range. LeRobot's own conversion of recordings gives the shift: today's shoulder_lift is 90°
+less the old, elbow_flex the old less 90°.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from typing import Any
 from teleop_common import yamlfile
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
-from teleop_hw_so101.calibration import LAST_TICK, MOST_OFFSET, ArmCalibration, JointCalibration
+from teleop_hw_so101.calibration import LAST_TICK, MIDDLE, ArmCalibration, JointCalibration, offset_for
 from teleop_hw_so101.units import RADIANS_PER_TICK
 
-MIDDLE = 2047  # what LeRobot makes a servo read in the middle of its range
-_TURN = LAST_TICK + 1
-_HALF = _TURN // 2
+_HALF = 2048  # [ticks] half a turn
 _LISTS = ("homing_offset", "drive_mode", "start_pos", "end_pos")
 # today's zero [deg] in the old count, of an SO-101 with these signs; with others nobody knows what 0 was
 _ZERO = {"shoulder_pan": 0.0, "shoulder_lift": 90.0, "elbow_flex": 90.0, "wrist_flex": 0.0, "wrist_roll": 0.0}
@@ -106,12 +104,6 @@ def dumps(old: OldCalibration) -> str:
     data: dict[str, Any] = asdict(old)
     del data["source"]
     return json.dumps(data)
-
-
-def offset_for(encoder: float, reads: int = MIDDLE) -> int:
-    """Return the homing offset [ticks] with which ``encoder`` reads ``reads``, within what the servo holds."""
-    offset = (round(encoder) - reads + _HALF) % _TURN - _HALF
-    return max(offset, -MOST_OFFSET)  # -2048 does not fit in 11 bits: one tick beside it
 
 
 def converted(old: OldCalibration, robot: RobotLimits) -> ArmCalibration:

@@ -191,6 +191,6 @@ def test_list_of_another_length_in_an_older_file_is_named(key):
 
 @pytest.mark.parametrize("encoder", [0, 1, 2046, 2047, 2048, 4094, 4095])
 def test_offset_fits_the_servo_wherever_the_middle_is(encoder):
-    offset = calibration_old.offset_for(encoder)
+    offset = calibration.offset_for(encoder)
     assert -2047 <= offset <= 2047
     assert (encoder - offset) % 4096 == pytest.approx(2047, abs=1)
