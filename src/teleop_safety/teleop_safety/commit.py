@@ -8,7 +8,7 @@ from teleop_common.enums import Counter, Reason
 from teleop_safety import motion, slide
 from teleop_safety.envelope import Envelope, Verdict
 from teleop_safety.motion import MotionLimits
-from teleop_safety.settings import Settings
+from teleop_safety.settings import Settings, ns
 from teleop_safety.state import ArmState, Joints, Target
 
 _HELD = 0.01  # share of a step below which it is a hold
@@ -35,18 +35,28 @@ def hold(state: ArmState, now: int, stamp: int) -> None:
     state.filtered = state.reference or ()
     state.target, state.cut = None, False
     state.requested, state.dt, state.origin, state.sequence = state.reference or (), 0.0, 0, 0
-    state.credit_at, state.credit_stamp = now, stamp
+    state.moved_at = state.credit_at = now
+    state.credit_stamp = stamp
 
 
 def credit(state: ArmState, now: int, longest: int, stamp: int | None = None) -> float:
     """Return the motion time of a commit [s]: of a frame with ``stamp`` [ns], or of the tick (None).
 
-    Never more than ``longest`` [ns], nor than time passed since the arm's last motion commit or hold, whatever the stamps say.
+    Never more than ``longest`` [ns], nor, all commits since a hold together, than the time passed since it, whatever the stamps
+    say. What one commit leaves of ``longest`` the next may have: a frame that comes late loses the arm nothing.
     """
     passed = min(now - state.credit_at, longest)
     if stamp is not None:
         passed = min(passed, stamp - state.credit_stamp)
     return max(passed, 0) * 1e-9
+
+
+def _spend(state: ArmState, dt: float, now: int, longest: int, stamp: int) -> None:
+    """Count ``dt`` [s] as spent by the clock and by the stamp of the frame that is followed [ns], 0 for none."""
+    spent = round(dt * 1e9)
+    state.credit_at = max(state.credit_at, now - longest) + spent
+    if stamp:
+        state.credit_stamp = max(state.credit_stamp, stamp - longest) + spent
 
 
 def target_speed(before: Target | None, position: Joints, stamp: int) -> Joints:
@@ -93,7 +103,9 @@ def advance(
         slid = slide.along(slides, verdict.blocked, settings, lambda goal: envelope.judge(start, goal, measured))
     for arm, proposed in steps.items():
         floor, scale = verdict.floor.get(arm, 1.0), verdict.share(arm)
-        _take(arms[arm], moves[arm], proposed, floor, scale, limits, now, slid.get(arm))
+        _take(arms[arm], moves[arm], proposed, floor, scale, limits, slid.get(arm))
+        arms[arm].moved_at = now
+        _spend(arms[arm], moves[arm].dt, now, ns(settings.credit), moves[arm].target.stamp)
     return verdict
 
 
@@ -104,7 +116,6 @@ def _take(
     floor: float,
     scale: float,
     limits: MotionLimits,
-    now: int,
     slid: Joints | None = None,
 ) -> None:
     """Commit the kept share of one arm's proposed step, or where it slides to instead."""
@@ -137,5 +148,3 @@ def _take(
     state.cut = proposed.short
     state.requested, state.dt = move.target.position, move.dt
     state.origin, state.sequence = move.target.origin, move.target.sequence
-    state.credit_at = now
-    state.credit_stamp = move.target.stamp or state.credit_stamp

@@ -58,7 +58,7 @@ class Committer:
                 continue
             if arm not in moves:
                 state.dt = 0.0  # a repeat credits no motion
-                if at.mono - state.credit_at > ns(self.settings.credit):
+                if at.mono - state.moved_at > ns(self.settings.credit):
                     state.velocity = (0.0,) * len(state.reference)  # its command has stood still since
             if arm not in moves and (state.target is None or state.authority not in MOVED):
                 reason = reports.hold_reason(state, at.mono, shared.frame_at, self.settings)

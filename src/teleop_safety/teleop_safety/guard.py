@@ -25,7 +25,9 @@ from teleop_safety.owners import Owners
 from teleop_safety.settings import Instant, Settings, ns
 from teleop_safety.state import ArmState, Target, dump, parse
 
-_PATIENCE = 0.0175  # [s] since the last motion commit, after which a tick goes on with a cut motion
+# [s] since the last motion commit, after which a tick goes on with a cut motion: a frame of 90 Hz may be 11 ms late before, and
+# one of 30 Hz always has a tick before it
+_PATIENCE = 0.022
 
 
 class Guard(Committer):
@@ -258,8 +260,8 @@ class Guard(Committer):
             if state.cut
             and state.target is not None
             and state.authority == Authority.DRIVING
-            # frames that flow go on with it themselves: a tick between two would leave the second little time to be credited with
-            and at.mono - state.credit_at > ns(_PATIENCE)
+            # frames that flow go on with it themselves: a tick between two would stop at the older target
+            and at.mono - state.moved_at > ns(_PATIENCE)
         }
         for arm, state in self.arms.items():
             if step := self._owners.tick(at, shared, arm, state, out):

@@ -63,8 +63,9 @@ class ArmState:
         target_at: arrival of the newest target that counts, or entry into the state in which one can.
         asked: the newest target's frame sequence in this connection, -1 for none.
         cut: the last step stopped short of the target.
-        credit_at: last motion commit or hold.
-        credit_stamp: stamp of the frame of that commit [ns].
+        moved_at: last motion commit or hold.
+        credit_at: up to when motion time is spent; a hold spends all.
+        credit_stamp: the same by the frames' stamps [ns].
         requested, reasons, dt, origin, sequence: of the last commit, repeated by the tick.
         jumps: measurements in a row that were not believed.
         stalled_since: per joint, since when it looks stalled, 0 for not.
@@ -107,6 +108,7 @@ class ArmState:
     target_at: int = 0
     asked: int = -1
     cut: bool = False
+    moved_at: int = 0
     credit_at: int = 0
     credit_stamp: int = 0
     requested: Joints = ()

@@ -12,7 +12,7 @@ E6   the first command equals the seeded reference: the driver's goal, with torq
 E7   e-stop is obeyed at the next commit and latched until every driver has said that it is reset
 E8   commits keep their period whatever arrives: each tick commits, both arms together, and nothing raises
 E9   speed is scaled jointly, so that a limited step keeps its direction
-D1   no pattern of messages credits more motion than time passed
+D1   no pattern of messages credits more motion than time passed, nor more than 25 ms of it at once
 D2   a grip must open after a gap, e-stop, fault, torque change, restart, another hand, before it engages again
 D3   an arm moves only on a target with its current engage, of a frame processed at or after entry into DRIVING
 D4   engage changes on entering COUNTDOWN, on leaving COUNTDOWN or GRACE, on a recentre or change of owner, when every button
@@ -82,6 +82,7 @@ class Seen:
         requested: of the newest motion commit.
         key: its frame.
         moved_at: its time, or that of the newest hold [ns].
+        bucket: motion time left over then [s].
         entry: number of the first frame that counts in this stay in DRIVING.
         since: of the state [ns].
         owner: who has the arm without a hand.
@@ -95,6 +96,7 @@ class Seen:
     requested: Joints = ()
     key: tuple[int, int] = (0, 0)
     moved_at: int = 0
+    bucket: float = 0.0
     entry: int = 0
     since: int = 0
     owner: str = ""
@@ -194,7 +196,7 @@ class Oracle:
             if (command.authority, command.position, command.name) != (said.state, said.reference, said.name):
                 raise Violation(f"D9: command and authority of {said.arm} differ")
             if state not in MOVING or said.engage != seen.engage or set(command.reason) == {Reason.NO_TARGET}:
-                seen.velocity, seen.requested, seen.moved_at = (), (), call.at.mono
+                seen.velocity, seen.requested, seen.moved_at, seen.bucket = (), (), call.at.mono, 0.0
         seen.state, seen.engage, seen.must_open, seen.reference = state, said.engage, said.must_open, after
 
     # --- who may move
@@ -222,7 +224,7 @@ class Oracle:
                 raise Violation(f"D5: {where} though the grip has not opened")
             if state is A.DRIVING:
                 seen.entry = heard.count if call.kind == "frame" and heard.frame_at == at.mono else heard.count + 1
-                seen.moved_at = at.mono
+                seen.moved_at, seen.bucket = at.mono, 0.0
             lapsed = seen.state in (A.GRACE, A.COUNTDOWN) and state is A.IDLE
             opens = call.kind == "frame" and side.present and not side.closed
             if (state in (A.ESTOP, A.FAULT) or lapsed) and not opens:
@@ -311,8 +313,10 @@ class Oracle:
             raise Violation(f"E6: {where} moves from an unknown place")
         if not 0.0 < command.dt <= 0.025 + 1e-12:
             raise Violation(f"E1: {where} was credited {command.dt} s")
-        if command.dt > (call.at.mono - seen.moved_at) * 1e-9 + 1e-12:
-            raise Violation(f"D1: {where} was credited {command.dt} s, {(call.at.mono - seen.moved_at) * 1e-9} s after the last")
+        # a bucket that time fills and motion empties, and that holds 25 ms
+        seen.bucket = min(seen.bucket + (call.at.mono - seen.moved_at) * 1e-9, 0.025) - command.dt
+        if seen.bucket < -1e-9:
+            raise Violation(f"D1: {where} was credited {command.dt} s, {-seen.bucket} s more than time had passed")
         key = (command.connection, command.frame_sequence)
         if A(said.state) is A.DRIVING:
             asked = side.asked.get(key, [])

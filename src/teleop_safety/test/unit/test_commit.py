@@ -120,7 +120,7 @@ def test_hold_forgets_target_speed_and_filter_and_credits_from_now_on():
     assert state.velocity == (0.0,) * 6
     assert state.filtered == state.reference == state.requested == HOME
     assert (state.target, state.cut, state.dt, state.origin, state.sequence) == (None, False, 0.0, 0, 0)
-    assert (state.credit_at, state.credit_stamp) == (77, 88)
+    assert (state.moved_at, state.credit_at, state.credit_stamp) == (77, 77, 88)
 
 
 def test_hold_of_an_arm_without_reference_is_empty():
