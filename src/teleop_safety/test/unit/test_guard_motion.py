@@ -223,7 +223,7 @@ def test_burst_of_frames_credits_no_more_motion_than_time_passed():
 
 
 def reach(late):
-    """Let a hand drive a joint at 1.9 rad/s; frame i comes ``late[i]`` [s] after its stamp. Return the committed joint per frame."""
+    """Drive a joint at 1.9 rad/s, frame i coming ``late[i]`` [s] after its stamp; return the committed joint per frame."""
     world = World().drive("right")
     begun, places = world.now, []  # a period after the last frame
     for i, wait in enumerate(late):
@@ -374,7 +374,7 @@ def test_any_timing_of_frames_keeps_speed_per_elapsed_time(steps):
         world.frame()
         world.target({"right": (HOME[0] + offset, *HOME[1:])})
         now = world.arm().reference
-        # what a frame leaves of 25 ms the next may have, so that one that comes late loses nothing; time that passed is never exceeded
+        # what a frame leaves of 25 ms the next may have, so that one that comes late loses nothing
         bucket = min(bucket + wait + begun * 1e-9, 0.025)
         assert abs(now[0] - last[0]) <= 2.0 * bucket + 2e-9
         last, bucket, begun = now, bucket - world.last().dt, 0
