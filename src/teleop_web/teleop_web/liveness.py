@@ -45,7 +45,7 @@ class Watch:
             if alive
             else RESPAWNS
             if state == "gone"
-            else "not heard yet; wait for the start, or look at the terminal",
+            else "wait for the start; if it stays so, read its lines in the terminal",
         }
 
 

@@ -1,5 +1,6 @@
 /** What is wrong, since when, what to do: the one place where the state is judged for people. Pure. */
-import type { Arm, State } from './protocol';
+import type { State } from './protocol';
+import { nodeName } from './words';
 
 export interface Alert {
   level: 'stop' | 'warn' | 'info';
@@ -19,11 +20,16 @@ export function alerts(state: State): Alert[] {
     found.push({ level: 'stop', what: `E-STOP latched${state.estop.source ? ` by ${state.estop.source}` : ''}`, since: null, remedy: 'make it safe, then reset the e-stop' });
   }
   for (const node of state.nodes) {
-    if (node.state === 'gone') found.push({ level: 'stop', what: `${node.name} is gone`, since: node.age, remedy: `${node.does}; ${node.remedy}` });
-    else if (node.error) found.push({ level: 'warn', what: `${node.name}: ${node.error}`, since: null, remedy: 'look at the node list' });
-    else if (node.state === 'waiting') found.push({ level: 'warn', what: `${node.name} not heard yet`, since: null, remedy: `${node.does}; ${node.remedy}` });
+    if (node.state === 'gone') found.push({ level: 'stop', what: `${nodeName(node.name)} is gone`, since: node.age, remedy: `${node.does}; ${node.remedy}` });
+    else if (node.error) found.push({ level: 'warn', what: `${nodeName(node.name)}: ${node.error}`, since: null, remedy: 'read its lines in the terminal' });
+    else if (node.state === 'waiting') found.push({ level: 'warn', what: `${nodeName(node.name)} not heard yet`, since: null, remedy: `${node.does}; ${node.remedy}` });
   }
-  if (state.session.error) found.push({ level: 'warn', what: `session: ${state.session.error}`, since: null, remedy: 'mend the cause, then Connect and Start' });
+  // who is silent stands there already
+  const silent = state.nodes.filter((node) => node.state !== 'ok').map((node) => node.name);
+  const [what = '', ...remedies] = state.session.error.split('; ');
+  if (what && !silent.some((name) => what.includes(name))) {
+    found.push({ level: 'warn', what: `session: ${what}`, since: null, remedy: remedies.join('; ') || 'mend the cause, then Connect and Start' });
+  }
   for (const arm of state.arms) {
     if (arm.driver?.error) found.push({ level: 'stop', what: `${arm.name} driver: ${arm.driver.error}`, since: null, remedy: 'mend the driver, then reset the e-stop' });
     if (arm.authority === 'fault') found.push({ level: 'stop', what: `${arm.name} arm FAULT: ${arm.reason}`, since: null, remedy: 'free the arm, open the grip' });
@@ -48,31 +54,4 @@ export function alerts(state: State): Alert[] {
 export function clearance(state: State): string {
   const value = state.guard?.clearance_committed;
   return value === null || value === undefined ? '' : `${Math.round(value * 1000)} mm`;
-}
-
-/** Say in a few words what an arm does and what the operator can do about it. */
-export function armText(arm: Arm): { text: string; tone: 'good' | 'busy' | 'idle' | 'bad' } {
-  const why = arm.reason && arm.reason !== 'ready' ? ` (${arm.reason})` : '';
-  switch (arm.authority) {
-    case 'driving':
-      return { text: 'DRIVING', tone: 'good' };
-    case 'countdown':
-      return { text: `hold still ${(arm.countdown ?? 0).toFixed(1)} s`, tone: 'busy' };
-    case 'grace':
-      return { text: `tracking lost, holding${why}`, tone: 'busy' };
-    case 'homing':
-      return { text: 'going home; squeeze to take it', tone: 'busy' };
-    case 'replay':
-    case 'external':
-      return { text: `driven by ${arm.owner || arm.authority}; it must release the arm`, tone: 'busy' };
-    case 'estop':
-      return { text: 'E-STOP', tone: 'bad' };
-    case 'fault':
-      return { text: `FAULT${why}`, tone: 'bad' };
-    case 'idle':
-      if (arm.reason === 'frames stopped') return { text: 'no frames from the operator; enter the session in the headset', tone: 'busy' };
-      return arm.must_open ? { text: `open the grip first${why}`, tone: 'busy' } : { text: `squeeze ${arm.hand || 'the'} grip to drive${why}`, tone: 'idle' };
-    default:
-      return { text: 'guard not heard', tone: 'bad' };
-  }
 }

@@ -59,6 +59,15 @@ export interface OperatorPlace {
   connection: number;
 }
 
+/** What one button's event does, see config/bindings.yaml. */
+export interface Binding {
+  hand: string;
+  button: string;
+  event: string;
+  action: string;
+  seconds: number;
+}
+
 export interface State {
   type: 'state';
   unix_ms: number;
@@ -73,6 +82,7 @@ export interface State {
     scale: number | null;
     pairing: Record<string, string>;
     error: string;
+    bindings: Binding[];
   };
   estop: { latched: boolean; source: string; latched_drivers: string[]; age: number | null };
   guard: Guard | null;

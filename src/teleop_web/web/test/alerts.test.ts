@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { alerts, armText } from '../src/alerts';
+import { alerts } from '../src/alerts';
+import { armText } from '../src/words';
 import { arm, state } from './state';
 
 test('a healthy graph raises no alert', () => {
@@ -29,9 +30,9 @@ test('frames that wait too long on their way are named, and that they move nothi
 });
 
 test.each(['idle', 'countdown', 'driving', 'grace', 'homing', 'replay', 'external', 'estop', 'fault', 'unknown'])('authority %s has words', (authority) => {
-  expect(armText(arm({ authority, reason: 'why' })).text).not.toBe('');
+  expect(armText(arm({ authority, reason: 'why' }), 'webxr').text).not.toBe('');
 });
 
 test('an arm that waits for an open grip says so', () => {
-  expect(armText(arm({ must_open: true })).text).toContain('open the grip');
+  expect(armText(arm({ must_open: true }), 'webxr').text).toContain('open the grip');
 });

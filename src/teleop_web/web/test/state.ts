@@ -1,4 +1,4 @@
-import type { Arm, State } from '../src/protocol';
+import type { Arm, Binding, State } from '../src/protocol';
 
 export const arm = (change: Partial<Arm> = {}): Arm => ({
   name: 'right',
@@ -16,10 +16,19 @@ export const arm = (change: Partial<Arm> = {}): Arm => ({
   ...change,
 });
 
+const binding = (hand: string, button: string, event: string, action: string, seconds = 0): Binding => ({ hand, button, event, action, seconds });
+export const BINDINGS: Binding[] = [
+  binding('left', 'secondary', 'press', 'estop'),
+  binding('right', 'secondary', 'press', 'estop'),
+  binding('left', 'thumbstick_click', 'release', 'view_next'),
+  binding('left', 'thumbstick_click', 'hold', 'home', 0.8),
+  binding('right', 'thumbstick_click', 'press', 'tile_size'),
+];
+
 export const state = (change: Partial<State> = {}): State => ({
   type: 'state',
   unix_ms: 0,
-  session: { state: 'running', provider: 'webxr', profile: '', epoch: 1, stance: 'behind', view: '', yaw: 0, scale: 1, pairing: {}, error: '' },
+  session: { state: 'running', provider: 'webxr', profile: '', epoch: 1, stance: 'behind', view: '', yaw: 0, scale: 1, pairing: {}, error: '', bindings: BINDINGS },
   estop: { latched: false, source: '', latched_drivers: [], age: 0.1 },
   guard: { enabled: true, geometry: 'capsules', holding: false, clearance_committed: 0.1, clearance_measured: 0.1, scale: 1, pairs: [] },
   arms: [arm({ name: 'left', hand: 'left' }), arm()],

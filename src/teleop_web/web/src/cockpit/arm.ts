@@ -1,6 +1,6 @@
 /** One arm: who drives it, why not, every joint against its limits. */
-import { armText } from '../alerts';
 import type { Arm, Joint } from '../protocol';
+import { armText, JOINT_REASONS } from '../words';
 import { button, h, text, tone } from './dom';
 
 const degrees = (value: number | null): string => (value === null ? '–' : `${((value * 180) / Math.PI).toFixed(1)}°`);
@@ -22,7 +22,9 @@ class JointRow {
   update(joint: Joint): void {
     text(this.value, degrees(joint.measured));
     text(this.goal, degrees(joint.committed));
-    text(this.reason, joint.reason === 'none' ? '' : joint.reason.replaceAll('_', ' '));
+    const [short, meaning] = JOINT_REASONS[joint.reason] ?? [joint.reason, ''];
+    text(this.reason, short);
+    if (this.reason.title !== meaning) this.reason.title = meaning;
     for (const [mark, at] of [[this.measured, joint.measured], [this.committed, joint.committed]] as const) {
       mark.hidden = at === null;
       if (at !== null) mark.style.left = fraction(joint, at);
@@ -51,20 +53,18 @@ export class ArmCard {
     this.element = h('article', { class: 'card arm' }, head, this.badge, this.facts, legend, this.table);
   }
 
-  update(arm: Arm): void {
-    const { text: words, tone: colour } = armText(arm);
+  update(arm: Arm, provider: string): void {
+    const { text: words, tone: colour } = armText(arm, provider);
     text(this.badge, words);
     tone(this.badge, colour);
     text(this.sink, { simulation: 'SIMULATION', hardware: 'REAL ARM', none: 'no driver' }[arm.sink] ?? arm.sink);
     tone(this.sink, arm.sink === 'hardware' ? 'bad' : arm.sink === 'simulation' ? 'idle' : 'busy');
     const hot = arm.driver ? Math.max(0, ...arm.driver.temperature.map((t) => t ?? 0)) : 0;
     const facts = [
-      `hand ${arm.hand || '–'}`,
-      `owner ${arm.owner || 'nobody'}`,
-      arm.must_open ? 'grip must open first' : '',
+      arm.hand ? `${arm.hand} hand` : 'no hand',
       arm.driver ? `driver ${arm.driver.estop ? 'e-stopped' : 'ready'}` : 'driver not heard',
       hot > 0 ? `hottest servo ${hot.toFixed(0)} °C` : '',
-      arm.counters.some(Boolean) ? `counted: ${['stale', 'duplicate', 'refused', 'untracked', 'limited'].map((n, i) => (arm.counters[i] ? `${n} ${arm.counters[i]}` : '')).filter(Boolean).join(', ')}` : '',
+      arm.counters.some(Boolean) ? `counted: ${['too late', 'sent twice', 'refused', 'hand out of sight', 'limited'].map((n, i) => (arm.counters[i] ? `${n} ${arm.counters[i]}` : '')).filter(Boolean).join(', ')}` : '',
     ];
     text(this.facts, facts.filter(Boolean).join('  ·  '));
     this.torqueOn = arm.driver?.torque_on ?? false;

@@ -3,6 +3,7 @@ import { alerts } from '../alerts';
 import { post } from '../api';
 import { Link, type LinkState } from '../link';
 import type { State } from '../protocol';
+import { driver } from '../words';
 import { ArmCard } from './arm';
 import { button, byId, h, text, tone } from './dom';
 import { Events, Figures, Nodes, SessionCard } from './system';
@@ -62,7 +63,7 @@ function show(): void {
   const sinks = new Set(state.arms.map((arm) => arm.sink));
   text(sinkPill, sinks.has('hardware') ? 'REAL ARMS' : sinks.has('simulation') ? 'SIMULATION' : 'no arms');
   tone(sinkPill, sinks.has('hardware') ? 'bad' : sinks.has('simulation') ? 'idle' : 'busy');
-  text(operatorPill, state.operator.key === null ? 'no operator' : `operator: ${state.operator.name}`);
+  text(operatorPill, driver(state) ? `operator: ${driver(state)}` : 'no operator');
   reset.hidden = !state.estop.latched;
   stop.classList.toggle('latched', state.estop.latched);
   text(stop, state.estop.latched ? 'E-STOP LATCHED' : 'E-STOP');
@@ -70,7 +71,7 @@ function show(): void {
 
 function showAlerts(old: boolean): void {
   const list = state ? alerts(state) : [];
-  if (old && stateAt > 0) list.unshift({ level: 'stop', what: 'the gateway is silent: everything below is old', since: (performance.now() - stateAt) / 1000, remedy: 'it respawns within 1 s; if not, look at the terminal' });
+  if (old && stateAt > 0) list.unshift({ level: 'stop', what: 'the gateway is silent', since: (performance.now() - stateAt) / 1000, remedy: 'what you see is old, and E-STOP on this page reaches nobody; it comes back within 1 s, else read its lines in the terminal' });
   const rows = list.map((alert) => {
     const since = alert.since === null ? '' : ` for ${alert.since < 10 ? alert.since.toFixed(1) : alert.since.toFixed(0)} s`;
     return h('div', { 'data-tone': alert.level === 'stop' ? 'bad' : 'busy' }, h('b', {}, `${alert.what}${since}`), h('span', {}, alert.remedy));
@@ -88,7 +89,7 @@ function take(fresh: State): void {
       arms.set(arm.name, card);
       byId('arms').append(card.element);
     }
-    card.update(arm);
+    card.update(arm, fresh.session.provider);
   }
   views.update(fresh.cameras);
   session.update(fresh);

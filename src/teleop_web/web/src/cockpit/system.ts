@@ -1,6 +1,7 @@
 /** The right column: session, figures, nodes with their ages, events. */
 import { clearance } from '../alerts';
 import type { GraphEvent, NodeRow, State } from '../protocol';
+import { eventText, fromPage, nodeName } from '../words';
 import { button, h, text, tone } from './dom';
 
 const MAX_EVENTS = 60;
@@ -16,9 +17,19 @@ const ALLOWED: Record<string, string[]> = {
   fault: ['connect', 'disconnect'],
 };
 
+/** What a state means to the operator. */
+const NEXT: Record<string, string> = {
+  disconnected: 'press Connect, then Start',
+  connecting: 'waits for the parts named above',
+  connected: 'the arms hold; press Start',
+  running: 'a closed grip drives its arm',
+  fault: 'the arms hold; see the warning above',
+};
+
 export class SessionCard {
   readonly element: HTMLElement;
   private readonly badge = h('strong', { class: 'badge' });
+  private readonly next = h('p', { class: 'next' });
   private readonly facts = h('p', { class: 'facts' });
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private readonly stance = h('select', { 'aria-label': 'stance' }, ...['behind', 'facing', 'camera'].map((s) => h('option', { value: s }, `stance ${s}`)));
@@ -35,19 +46,22 @@ export class SessionCard {
     this.home = button('arms home', onHome);
     this.stance.onchange = () => onStance(this.stance.value);
     this.sim = h('div', { class: 'buttons' }, button('reset simulation', () => onSim('reset')), button('new cubes', () => onSim('cubes')));
-    this.element = h('section', { class: 'card' }, h('h2', {}, 'Session'), this.badge, this.facts, row, h('div', { class: 'buttons' }, this.stance, this.home), this.sim);
+    this.element = h('section', { class: 'card' }, h('h2', {}, 'Session'), this.badge, this.next, this.facts, row, h('div', { class: 'buttons' }, this.stance, this.home), this.sim);
   }
 
   update(state: State): void {
     const { session, operator } = state;
+    const replay = session.provider === 'replay';
     text(this.badge, session.state.toUpperCase());
     tone(this.badge, { running: 'good', connected: 'busy', connecting: 'busy', fault: 'bad', unknown: 'bad' }[session.state] ?? 'idle');
     const pairs = Object.entries(session.pairing).map(([arm, hand]) => `${hand} hand → ${arm} arm`);
-    const who = operator.key === null ? 'no operator' : `operator ${operator.name}`;
-    const facts = [`provider ${session.provider || '–'}`, who, ...pairs, `scale ${session.scale ?? 1}`, operator.take_overs ? `${operator.take_overs} take-overs` : ''];
+    text(this.next, NEXT[session.state] ?? 'nothing is heard of the session');
+    const facts = [`input ${session.provider || '–'}`, ...pairs, `scale ${session.scale ?? 1}`, operator.take_overs ? `${operator.take_overs} take-overs` : ''];
     text(this.facts, facts.filter(Boolean).join('  ·  '));
     const allowed = ALLOWED[session.state] ?? [];
     for (const [name, made] of this.buttons) made.disabled = !allowed.includes(name);
+    const reset = this.buttons.get('reset');
+    if (reset) text(reset, replay ? 'play again' : 'reset');
     this.home.disabled = session.state !== 'running';
     if (document.activeElement !== this.stance && session.stance) this.stance.value = session.stance;
     this.stance.disabled = session.state === 'unknown';
@@ -64,7 +78,7 @@ export class Figures {
     const units: [string, string][] = [
       ['clearance', 'clearance'],
       ['latency', 'frame to command p50 / p95'],
-      ['headset', 'headset frames'],
+      ['input', 'input frames'],
       ['gap', 'longest gap'],
       ['trip', 'round trip'],
       ['commits', 'commits'],
@@ -86,7 +100,7 @@ export class Figures {
     const values: Record<string, [string, string]> = {
       clearance: [clearance(state) || '–', state.guard?.holding ? 'busy' : ''],
       latency: [`${ms(latency.p50)} / ${ms(latency.p95)}`, ''],
-      headset: [`${link.hz.toFixed(0)} Hz`, ''],
+      input: [`${(fromPage(state) ? link.hz : (state.rates['finalised'] ?? 0)).toFixed(0)} Hz`, ''],
       gap: [link.gap_max === null ? '–' : ms(link.gap_max * 1000), link.gap_max !== null && link.gap_max > 0.1 ? 'busy' : ''],
       trip: [link.round_trip === null ? '–' : ms(link.round_trip * 1000), ''],
       commits: [`${(state.rates['commits'] ?? 0).toFixed(0)} Hz`, ''],
@@ -105,7 +119,7 @@ export class Figures {
 export class Nodes {
   readonly element: HTMLElement;
   private readonly list = h('ul', { class: 'nodes' });
-  private readonly rows = new Map<string, { item: HTMLElement; age: HTMLElement; note: HTMLElement }>();
+  private readonly rows = new Map<string, { item: HTMLElement; age: HTMLElement }>();
 
   constructor() {
     this.element = h('section', { class: 'card' }, h('h2', {}, 'Nodes and devices'), this.list);
@@ -116,14 +130,13 @@ export class Nodes {
       let row = this.rows.get(node.name);
       if (!row) {
         const age = h('span', { class: 'num' });
-        const note = h('small');
-        row = { item: h('li', {}, h('i', { class: 'dot' }), h('span', { class: 'name' }, node.name.replaceAll('_', ' ')), age, note), age, note };
+        row = { item: h('li', {}, h('i', { class: 'dot' }), h('span', { class: 'name' }, nodeName(node.name)), age), age };
         this.rows.set(node.name, row);
         this.list.append(row.item);
       }
+      // what is missing without it, and what to do, stands in the alerts on top
       tone(row.item, node.state === 'gone' ? 'bad' : node.state === 'waiting' || node.error ? 'busy' : 'good');
       text(row.age, node.state === 'ok' ? seconds(node.age) : node.state === 'gone' ? `silent ${seconds(node.age)}` : 'not heard');
-      text(row.note, node.error || (node.state === 'ok' ? '' : `${node.does}; ${node.remedy}`));
     }
   }
 }
@@ -137,7 +150,7 @@ export class Events {
   }
 
   add(event: GraphEvent): void {
-    this.say(event.unix_ms, `${event.arm ? `${event.arm}: ` : ''}${event.text || event.kind}`);
+    this.say(event.unix_ms, eventText(event));
   }
 
   say(unixMs: number, words: string, colour = ''): void {

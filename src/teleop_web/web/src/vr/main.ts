@@ -1,10 +1,10 @@
 /** The headset page: passthrough session, hands to the gateway, camera and state to the operator. */
 import * as THREE from 'three';
-import { armText } from '../alerts';
 import { CameraFeed } from '../cameras';
 import { Link } from '../link';
 import type { HapticMessage, State } from '../protocol';
-import { StickClicks } from './clicks';
+import { armText, bindingTexts, driver, fromPage } from '../words';
+import { PageButtons } from './buttons';
 import { isController, readHands, type PoseJson } from './input';
 import { COLOURS, panelLines } from './panel';
 import { Scene, TILE_SIZES } from './scene';
@@ -30,6 +30,7 @@ const log = (text: string): void => {
 let state: State | null = null;
 let stateAt = 0;
 let lost = '';
+let refused = '';
 let renderer: THREE.WebGLRenderer | null = null;
 let session: XRSession | null = null;
 let mode: XRSessionMode | null = null;
@@ -53,24 +54,28 @@ const link = new Link({
       stateAt = performance.now();
       chooseView(0);
     } else if (message.type === 'haptic') void haptic(message);
-    else if (message.type === 'refused') log(message.reason);
+    else if (message.type === 'refused' && message.kind !== 'not_operator') log(message.reason);
     else if (message.type === 'lost_control') {
       lost = message.reason;
       log(lost);
     } else if (message.type === 'operator' && link.isOperator) lost = '';
     showStatus();
   },
-  onState: () => showStatus(),
+  onState: (now, reason) => {
+    refused = now === 'refused' ? reason : '';
+    showStatus();
+  },
 });
 
-const clicks = new StickClicks(
-  () => chooseView(1),
-  () => {
-    tile = (tile + 1) % TILE_SIZES.length;
-    localStorage.setItem('tile', String(tile));
-    scene.setTileWidth(TILE_SIZES[tile]?.width ?? 1.2);
-  },
-);
+const buttons = new PageButtons((action) => {
+  if (action === 'view_next') return chooseView(1);
+  tile = (tile + 1) % TILE_SIZES.length;
+  localStorage.setItem('tile', String(tile));
+  scene.setTileWidth(TILE_SIZES[tile]?.width ?? 1.2);
+});
+
+/** Whether somebody else than a headset drives, so that this page can only watch. */
+const watching = (): boolean => state !== null && state.session.provider !== '' && !fromPage(state);
 
 /** Step through the cameras that there are; 0 only makes sure that the chosen one exists. */
 function chooseView(step: number): void {
@@ -87,7 +92,7 @@ function chooseView(step: number): void {
 /** Return what hinders the operator that the graph's state cannot say. */
 function trouble(): string {
   if (link.state !== 'open') return 'NO LINK to the gateway: nothing is sent';
-  if (!link.isOperator) return lost || `${state?.operator.name || 'another client'} has the controls; leave and take over`;
+  if (!link.isOperator && !watching()) return lost || `${state?.operator.name || 'another client'} has the controls; leave and take over`;
   if (performance.now() - stateAt > 1000) return 'the gateway is silent: what you see is old';
   return '';
 }
@@ -95,17 +100,34 @@ function trouble(): string {
 function showStatus(): void {
   const texts = {
     connecting: 'connecting…',
-    open: link.isOperator ? 'paired; you have the controls' : `paired; '${state?.operator.name || 'nobody'}' has the controls`,
-    refused: 'pairing needed',
+    open: openText(),
+    refused: refused || 'pairing needed',
     replaced: 'this page was opened again elsewhere; reload to use it here',
     closed: 'the gateway does not answer; trying again',
   };
   statusLine.textContent = texts[link.state];
-  statusLine.className = link.state === 'open' ? (link.isOperator ? 'good' : '') : link.state === 'connecting' ? '' : 'bad';
+  statusLine.className = link.state === 'open' ? (link.isOperator && !watching() ? 'good' : '') : link.state === 'connecting' ? '' : 'bad';
   pair.hidden = link.state !== 'refused';
-  const other = link.state === 'open' && !link.isOperator && link.operatorKey !== null;
+  const other = link.state === 'open' && !link.isOperator && link.operatorKey !== null && !watching();
   enter.disabled = !supported || link.state !== 'open' || session !== null;
-  enter.textContent = !navigator.xr ? 'WebXR is not available here' : !supported ? 'no headset' : `${other ? 'Take over and enter' : 'Enter'} ${supported === 'immersive-ar' ? 'passthrough' : 'VR'}`;
+  enter.textContent = !navigator.xr ? 'WebXR is not available here' : !supported ? 'no headset' : `${other ? 'Take over and enter' : 'Enter'} ${supported === 'immersive-ar' ? 'passthrough' : 'VR'}${watching() ? ' to watch' : ''}`;
+  showButtons();
+}
+
+function openText(): string {
+  if (state && watching()) return `paired; the ${driver(state)} drives, so this headset only watches: to drive from here, start with input:=web`;
+  if (!state || !state.session.provider) return 'paired; waiting for the graph';
+  if (link.isOperator) return 'paired; you have the controls';
+  return state.operator.name ? `paired; '${state.operator.name}' has the controls` : 'paired; nobody has the controls';
+}
+
+/** List what each button does, when it is known or changes. */
+function showButtons(): void {
+  document.body.classList.toggle('watching', watching());
+  const list = element('buttons');
+  const words = state && fromPage(state) ? bindingTexts(state.session.bindings).map(([action, by]) => `${action}: ${by}`).join('.  ') : '';
+  const shown = !state ? '' : words || 'Buttons do nothing here. The e-stop is on the cockpit.';
+  if (list.textContent !== shown) list.textContent = shown;
 }
 
 async function haptic(message: HapticMessage): Promise<void> {
@@ -140,7 +162,8 @@ function onFrame(_time: number, frame: XRFrame | undefined, renderer: THREE.WebG
   // 1 ms of slack against the jitter of the display clock
   if (now >= nextSend - 1) {
     nextSend = Math.max(nextSend + 1000 / MAX_HZ, now);
-    const sent = link.sendFrame({
+    // while another page has the controls, ours would only be refused
+    const sent = (link.isOperator || link.operatorKey === null) && link.sendFrame({
       type: 'frame',
       seq: ++sequence,
       ts_ms: performance.timeOrigin + now,
@@ -152,8 +175,8 @@ function onFrame(_time: number, frame: XRFrame | undefined, renderer: THREE.WebG
     });
     if (sent) recentred = false;
   }
-  if (session.visibilityState === 'visible') clicks.update(now, hands.left.buttons.stick, hands.right.buttons.stick);
-  else clicks.reset();
+  if (session.visibilityState === 'visible') buttons.update(now, hands, state?.session.bindings ?? []);
+  else buttons.reset();
   scene.place(head);
   if (now >= nextPanel) {
     nextPanel = now + PANEL_MS;
@@ -161,7 +184,7 @@ function onFrame(_time: number, frame: XRFrame | undefined, renderer: THREE.WebG
   }
   for (const side of ['left', 'right'] as const) {
     const arm = state?.arms.find((a) => a.hand === side);
-    scene.showHand(side, hands[side].position, arm ? COLOURS[armText(arm).tone] : COLOURS.idle);
+    scene.showHand(side, hands[side].position, arm ? COLOURS[armText(arm, state?.session.provider ?? '').tone] : COLOURS.idle);
   }
   renderer.render(scene.scene, scene.camera);
 }
@@ -184,7 +207,7 @@ async function start(): Promise<void> {
   }
   mode = supported;
   const started = session;
-  if (!link.isOperator) link.send({ type: 'claim' });
+  if (!link.isOperator && !watching()) link.send({ type: 'claim' });
   renderer ??= makeRenderer();
   const drawing = renderer;
   drawing.setClearColor(0x000000, mode === 'immersive-ar' ? 0 : 1);
@@ -194,7 +217,7 @@ async function start(): Promise<void> {
     session = null;
     canvas.classList.remove('live');
     exit.hidden = true;
-    clicks.reset();
+    buttons.reset();
     showStatus();
   });
   started.addEventListener('visibilitychange', () => event('visibility', started.visibilityState));

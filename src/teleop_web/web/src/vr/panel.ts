@@ -1,6 +1,7 @@
 /** The text panel: which lines, and a layout that never clips, whatever it has to say. */
-import { alerts, armText, clearance } from '../alerts';
+import { alerts, clearance } from '../alerts';
 import type { State } from '../protocol';
+import { armText, buttonsFor, driver, estopText, fromPage } from '../words';
 
 export interface Line {
   text: string;
@@ -39,15 +40,17 @@ export function panelLines({ state, trouble, view, tile }: PanelInput): Line[] {
     add(alert.remedy, COLOURS.text, 0.85);
   }
   if (found.length > MAX_ALERTS) add(`and ${found.length - MAX_ALERTS} more on the cockpit`, COLOURS.busy, 0.85);
+  if (!fromPage(state) && state.session.provider) add(`the ${driver(state)} drives; this headset only watches`, COLOURS.busy, 1.15, true);
   for (const arm of state.arms) {
-    const { text, tone } = armText(arm);
+    const { text, tone } = armText(arm, state.session.provider);
     const sink = arm.sink === 'simulation' ? 'sim' : arm.sink === 'hardware' ? 'REAL ARM' : 'no driver';
     add(`${arm.name.toUpperCase()} [${sink}]  ${text}`, COLOURS[tone], 1.15, true);
   }
   const gap = clearance(state);
   const session = state.session;
   add(`session ${session.state}   stance ${session.stance || '-'}   clearance ${gap || '-'}`, COLOURS.idle, 0.85);
-  add(`view ${view || 'none'} (left stick)   tile ${tile} (right stick)   E-STOP: B or Y`, COLOURS.idle, 0.85);
+  const by = (action: string): string => (buttonsFor(session.bindings, action) ? ` (${buttonsFor(session.bindings, action)})` : '');
+  add(`view ${view || 'none'}${by('view_next')}   tile ${tile}${by('tile_size')}   ${estopText(state)}`, COLOURS.idle, 0.85);
   return lines;
 }
 

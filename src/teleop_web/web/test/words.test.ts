@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { alerts } from '../src/alerts';
+import { panelLines } from '../src/vr/panel';
+import { armText, bindingTexts, driver, estopText, eventText, JOINT_REASONS } from '../src/words';
+import { arm, BINDINGS, state } from './state';
+
+const session = (change: object) => ({ ...state().session, ...change });
+
+test.each([['debug', 'scripted operator'], ['replay', 'recording'], ['external', 'external input'], ['webxr', 'Quest']])('with input %s the %s drives', (provider, who) => {
+  expect(driver(state({ session: session({ provider }) }))).toBe(who);
+});
+
+test('without a headset nobody drives', () => {
+  expect(driver(state({ operator: { key: null, name: '', connection: 1, take_overs: 0 } }))).toBe('');
+});
+
+test('the e-stop buttons are those of the bindings, and a missing one is said', () => {
+  expect(estopText(state())).toBe('E-STOP: Y or B');
+  const held = [{ hand: 'left', button: 'menu', event: 'hold', action: 'estop', seconds: 0.5 }];
+  expect(estopText(state({ session: session({ bindings: held }) }))).toBe('E-STOP: hold left menu 0.5 s');
+  expect(estopText(state({ session: session({ bindings: [] }) }))).toContain('cockpit');
+});
+
+test('while a script drives the headset says that it watches, and that its buttons stop nothing', () => {
+  const lines = panelLines({ state: state({ session: session({ provider: 'debug' }) }), trouble: '', view: '', tile: 'M' }).map((l) => l.text).join('\n');
+  expect(lines).toContain('scripted operator drives');
+  expect(lines).toContain('E-STOP: on the cockpit only');
+  expect(lines).not.toContain('squeeze');
+});
+
+test('every bound action is listed with its buttons', () => {
+  expect(bindingTexts(BINDINGS)).toContainEqual(['arms home', 'hold left stick 0.8 s']);
+});
+
+test('a recording that has ended says how to play it again', () => {
+  expect(armText(arm({ reason: 'frames stopped' }), 'replay').text).toContain('Play again');
+  expect(armText(arm({ reason: 'frames stopped' }), 'webxr').text).toContain('headset');
+});
+
+test('no reason is said twice', () => {
+  expect(armText(arm({ must_open: true, reason: 'open the grip first' }), 'webxr').text).toBe('open the grip first');
+  const node = { name: 'retargeter', state: 'waiting' as const, age: null, limit: 2, does: 'hands do not become joint targets', remedy: 'wait', error: '' };
+  const silent = state({ nodes: [node], session: session({ error: 'not started yet: retargeter has not been heard for 2 s; wait' }) });
+  expect(alerts(silent)).toHaveLength(1);
+});
+
+test('an error of the session is split into what and what to do', () => {
+  const [alert] = alerts(state({ session: session({ error: 'provider external has not been heard; publish frames; then START' }) }));
+  expect(alert).toMatchObject({ what: 'session: provider external has not been heard', remedy: 'publish frames; then START' });
+});
+
+test('no word of a joint is an enumeration name', () => {
+  for (const [short] of Object.values(JOINT_REASONS)) expect(short).not.toContain('_');
+});
+
+test('an event says what an arm does now, without names of states', () => {
+  const event = { type: 'event' as const, kind: 'authority', arm: 'left', text: 'IDLE to COUNTDOWN: grip closed', unix_ms: 0 };
+  expect(eventText(event)).toBe('left arm: countdown (grip closed)');
+  expect(eventText({ ...event, kind: 'estop', arm: '', text: 'latched by cockpit' })).toBe('e-stop: latched by cockpit');
+});
