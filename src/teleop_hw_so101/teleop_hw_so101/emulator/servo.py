@@ -1,0 +1,246 @@
+"""One emulated STS3215: the semantics of its registers. Pure; the bus brings instructions, the arm's dynamics bring sensations.
+
+Not modelled, because nobody has published how it behaves: register ``angular_resolution``, reversed directions in ``phase``,
+and the factory registers. They are stored and have no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from teleop_hw_so101.emulator.loop import Loop, speed_unit
+from teleop_hw_so101.emulator.protection import OVERLOAD_CLEARS, Protection, Sensed
+from teleop_hw_so101.registers import PHASE_MULTI_TURN, REGISTERS, STEPS_PER_TURN, TABLE, TABLE_SIZE, Register
+
+_MIDDLE = 2048
+_SET_MIDDLE = 128  # written to ``torque_enable``: let the present position read 2048
+_STEP_MODE = 3
+DEAD_BELOW = 4.5  # [V], supply at which the servo's processor stops; assumed
+BOOT_TIME = 0.1  # [s] from supply to first answer; assumed
+
+
+class Servo:
+    """One servo.
+
+    Attributes:
+        alive: the supply is there and the servo has booted.
+        duty: share of the supply that the bridge puts on the motor now [-1 to 1].
+        sensed: what its sensors gave last.
+        protection: what it protects itself from.
+        overload_clears: what clears a latched overload, one of ``OVERLOAD_CLEARS``.
+        goal_written: time of the last goal write [s], or None.
+    """
+
+    def __init__(self, number: int, eeprom: Iterable[tuple[str, int]] = (), overload_clears: str = OVERLOAD_CLEARS[0]) -> None:
+        """Make a servo as it comes from the shop, with ``number`` as ID and ``eeprom`` (name, count) written to it."""
+        self._rom = bytearray(TABLE_SIZE)
+        for register in TABLE:
+            self._put(self._rom, register, register.default)
+        for name, count in (("id", number), *eeprom):
+            self._put(self._rom, REGISTERS[name], count)
+        self.overload_clears = overload_clears
+        self.sensed = Sensed()
+        self._dark_until: float | None = None
+        self._unplugged = False
+        self._step_goal: float | None = None
+        self.goal_written: float | None = None
+        self._power_on()
+
+    # ---- supply
+
+    def _power_on(self) -> None:
+        """Boot: RAM takes its defaults, EEPROM what was written while unlocked, the count of turns is lost."""
+        self._memory = bytearray(self._rom)
+        self._set("torque_limit", self.get("max_torque"))
+        self.alive, self.duty, self.goal_written = True, 0.0, None
+        self.protection, self.loop = Protection(), Loop()
+        self._turn_origin = self.sensed.angle // STEPS_PER_TURN * STEPS_PER_TURN
+        self._held: tuple[int, bytes] | None = None
+        self._step_goal = None
+
+    def boot(self, sensed: Sensed) -> None:
+        """Switch on with the shaft where ``sensed`` says."""
+        self.sensed = sensed
+        self._power_on()
+
+    def burn(self, name: str, count: int) -> None:
+        """Write a register and its EEPROM cell, as another tool did while nobody looked."""
+        for memory in (self._memory, self._rom):
+            self._put(memory, REGISTERS[name], count)
+
+    def unplug(self, out: bool) -> None:
+        """Pull the servo's plug, or put it back."""
+        self._unplugged = out
+
+    def _supply(self, now: float) -> None:
+        if self._unplugged or self.sensed.volts < DEAD_BELOW:
+            self.alive, self.duty = False, 0.0
+            self._dark_until = None
+        elif not self.alive:
+            if self._dark_until is None:
+                self._dark_until = now + BOOT_TIME
+            elif now >= self._dark_until:
+                self._power_on()
+
+    # ---- registers
+
+    @staticmethod
+    def _put(memory: bytearray, register: Register, count: int) -> None:
+        memory[register.address : register.address + register.size] = register.encode(count)
+
+    def get(self, name: str) -> int:
+        """Return the stored count of a register that is not measured."""
+        register = REGISTERS[name]
+        raw = self._memory[register.address]
+        if register.size == 1:
+            return raw
+        return register.decode(self._memory[register.address : register.address + 2])
+
+    def _set(self, name: str, count: int) -> None:
+        self._put(self._memory, REGISTERS[name], count)
+
+    @property
+    def id(self) -> int:
+        """The ID it answers to."""
+        return self.get("id")
+
+    @property
+    def status(self) -> int:
+        """Error byte of its answers."""
+        return self.protection.status
+
+    @property
+    def torque_on(self) -> bool:
+        """Whether the motor is driven."""
+        return self.alive and self.get("torque_enable") == 1
+
+    @property
+    def led(self) -> bool:
+        """Whether its alarm LED is lit."""
+        return self.alive and bool(self.protection.status & self.get("led_alarm"))
+
+    def _turns(self) -> int:
+        """Return the encoder's count since power-on, turns included, homing offset not yet applied [step]."""
+        return int((self.sensed.angle - self._turn_origin) // 1)
+
+    def present_position(self) -> int:
+        """Return the position as the register tells it [step]."""
+        shifted = self._turns() - self.get("homing_offset")
+        return shifted if self.get("phase") & PHASE_MULTI_TURN else shifted % STEPS_PER_TURN
+
+    def goal_position(self) -> int:
+        """Return the goal that acts: the written one, held within the position limits [step]."""
+        goal, low, high = self.get("goal_position"), self.get("min_position"), self.get("max_position")
+        # both limits at 0 lift them, for turning on and on
+        return goal if low == high == 0 else min(max(goal, low), high)
+
+    def _refresh(self) -> None:
+        """Bring the measured registers up to date."""
+        sensed, unit = self.sensed, speed_unit(self.get("phase"))
+        largest = {15: 0x7FFF, 10: 0x3FF}
+        speed = round(sensed.speed / unit)
+        values = {
+            "present_position": self.present_position(),
+            "present_velocity": speed,
+            "present_load": round(self.duty * 1000.0),
+            "present_voltage": round(sensed.volts * 10.0),
+            "present_temperature": round(sensed.celsius),
+            "async_flag": int(self._held is not None),
+            "status": self.protection.status,
+            "moving": int(abs(sensed.speed) > max(self.get("moving_threshold"), 1) * unit),
+            "present_current": round(abs(sensed.current) / REGISTERS["present_current"].scale),
+        }
+        for name, value in values.items():
+            bit = REGISTERS[name].sign_bit
+            bound = largest[bit] if bit is not None else 255
+            self._set(name, min(max(value, -bound if bit is not None else 0), bound))
+
+    def read(self, address: int, length: int) -> bytes:
+        """Return ``length`` bytes from ``address``; beyond the table they are 0."""
+        self._refresh()
+        return bytes(self._memory[address : address + length]).ljust(length, b"\0")
+
+    def write(self, address: int, data: bytes, now: float) -> None:
+        """Write ``data`` from ``address`` on at ``now`` [s]; read-only registers keep their value.
+
+        A word that is written in part keeps its other byte. EEPROM takes effect at once; it outlives the power only when
+        written with ``lock`` at 0.
+        """
+        incoming = dict(enumerate(data, address))
+        for register in TABLE:
+            cells = range(register.address, register.address + register.size)
+            if not register.writable or not any(cell in incoming for cell in cells):
+                continue
+            count = register.decode([incoming.get(cell, self._memory[cell]) for cell in cells])
+            count = min(max(count, register.minimum), register.maximum)
+            self._take(register, count, now)
+
+    def _take(self, register: Register, count: int, now: float) -> None:
+        name = register.name
+        if name == "torque_enable":
+            self._torque(count)
+            return
+        before = self.present_position()
+        self._put(self._memory, register, count)
+        if register.eeprom and self.get("lock") == 0:
+            self._put(self._rom, register, count)
+        if name == "goal_position":
+            self.goal_written = now
+            if self.get("mode") == _STEP_MODE:
+                self._step_goal = (before if self._step_goal is None else self._step_goal) + count
+            # as measured on real ones: a goal turns torque on by itself, whatever the register said
+            self._torque(1)
+        elif name in ("homing_offset", "phase", "mode"):
+            self.loop.rest()
+            self._step_goal = None
+
+    def _torque(self, count: int) -> None:
+        if count == _SET_MIDDLE:
+            offset = (self._turns() - _MIDDLE + STEPS_PER_TURN // 2) % STEPS_PER_TURN - STEPS_PER_TURN // 2
+            self._take(REGISTERS["homing_offset"], max(offset, REGISTERS["homing_offset"].minimum), 0.0)
+            return
+        on = count == 1
+        if not on:
+            self._step_goal = None
+            if self.overload_clears == "torque_off":
+                self.protection.clear_latched()
+        if on != (self.get("torque_enable") == 1):
+            self.loop.rest()
+        self._set("torque_enable", int(on))
+
+    def hold_back(self, address: int, data: bytes) -> None:
+        """Keep a write until ``action`` (REG WRITE)."""
+        self._held = address, data
+
+    def action(self, now: float) -> None:
+        """Do the write that was held back, if there is one (ACTION)."""
+        if self._held is not None:
+            held, self._held = self._held, None
+            self.write(*held, now)
+
+    # ---- control
+
+    def step(self, sensed: Sensed, now: float, dt: float) -> float:
+        """Take the sensations of the last period, control for one more, and return the duty on the motor [-1 to 1].
+
+        Args:
+            sensed: what the sensors give.
+            now: time [s].
+            dt: control period [s].
+        """
+        self.sensed = sensed
+        self._supply(now)
+        if not self.alive:
+            return 0.0
+        self.protection.step(self.get, sensed, self.duty, dt)
+        if self.get("torque_enable") != 1:
+            self.duty = 0.0
+            return 0.0
+        present = self.present_position()
+        goal = float(self.goal_position())
+        if self.get("mode") == _STEP_MODE:
+            goal = present if self._step_goal is None else self._step_goal
+        asked = self.loop.duty(self.get, goal, present, sensed.speed, dt)
+        limit = min(self.get("torque_limit") * REGISTERS["torque_limit"].scale, self.protection.ceiling(self.get))
+        self.duty = min(max(asked, -limit), limit)
+        return self.duty
