@@ -93,7 +93,7 @@ export const JOINT_REASONS: Record<string, [string, string]> = {
 };
 
 const STICK: Record<string, string> = { 'left/primary': 'X', 'left/secondary': 'Y', 'right/primary': 'A', 'right/secondary': 'B' };
-const ACTIONS: Record<string, string> = { estop: 'E-STOP', record_toggle: 'record', home: 'arms home', view_next: 'next view', tile_size: 'tile size' };
+const ACTIONS: Record<string, string> = { record_toggle: 'record', home: 'arms home', view_next: 'next view', tile_size: 'tile size' };
 
 function buttonText(binding: Binding): string {
   const name = STICK[`${binding.hand}/${binding.button}`] ?? `${binding.hand} ${binding.button === 'thumbstick_click' ? 'stick' : binding.button}`;
@@ -111,12 +111,11 @@ export function estopText(state: State): string {
   return `E-STOP: ${buttons || 'on the cockpit only'}`;
 }
 
-/** Return every action that has a button, and its buttons. */
-export function bindingTexts(bindings: Binding[]): [string, string][] {
-  return Object.keys(ACTIONS).flatMap((action) => {
-    const buttons = buttonsFor(bindings, action);
-    return buttons ? [[ACTIONS[action] ?? action, buttons] as [string, string]] : [];
-  });
+/** Return what every bound button does, the e-stop first even where no button stops. */
+export function buttonTexts(state: State): string {
+  const others = fromPage(state) ? Object.entries(ACTIONS) : [];
+  const bound = others.map(([action, words]) => [words, buttonsFor(state.session.bindings, action)]).filter(([, by]) => by);
+  return [estopText(state), ...bound.map(([words, by]) => `${words}: ${by}`)].join('.  ');
 }
 
 /** Return a node's name for people; providers are listed by what they provide. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { alerts } from '../src/alerts';
 import { panelLines } from '../src/vr/panel';
-import { armText, bindingTexts, driver, estopText, eventText, JOINT_REASONS } from '../src/words';
-import { arm, BINDINGS, state } from './state';
+import { armText, buttonTexts, driver, estopText, eventText, JOINT_REASONS } from '../src/words';
+import { arm, state } from './state';
 
 const session = (change: object) => ({ ...state().session, ...change });
 
@@ -28,8 +28,9 @@ test('while a script drives the headset says that it watches, and that its butto
   expect(lines).not.toContain('squeeze');
 });
 
-test('every bound action is listed with its buttons', () => {
-  expect(bindingTexts(BINDINGS)).toContainEqual(['arms home', 'hold left stick 0.8 s']);
+test('every bound action is listed with its buttons, the e-stop first', () => {
+  expect(buttonTexts(state())).toMatch(/^E-STOP: Y or B\. .*arms home: hold left stick 0.8 s/);
+  expect(buttonTexts(state({ session: session({ provider: 'replay' }) }))).toBe('E-STOP: on the cockpit only');
 });
 
 test('a recording that has ended says how to play it again', () => {

@@ -3,7 +3,7 @@ import * as THREE from 'three';
 import { CameraFeed } from '../cameras';
 import { Link } from '../link';
 import type { HapticMessage, State } from '../protocol';
-import { armText, bindingTexts, driver, fromPage } from '../words';
+import { armText, buttonTexts, driver, fromPage } from '../words';
 import { PageButtons } from './buttons';
 import { isController, readHands, type PoseJson } from './input';
 import { COLOURS, panelLines } from './panel';
@@ -125,8 +125,7 @@ function openText(): string {
 function showButtons(): void {
   document.body.classList.toggle('watching', watching());
   const list = element('buttons');
-  const words = state && fromPage(state) ? bindingTexts(state.session.bindings).map(([action, by]) => `${action}: ${by}`).join('.  ') : '';
-  const shown = !state ? '' : words || 'Buttons do nothing here. The e-stop is on the cockpit.';
+  const shown = state?.session.provider ? buttonTexts(state) : '';
   if (list.textContent !== shown) list.textContent = shown;
 }
 
