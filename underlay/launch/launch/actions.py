@@ -228,10 +228,7 @@ class IncludeLaunchDescription(Action):
     def execute(self, context: LaunchContext) -> list[LaunchDescriptionEntity]:
         """Return the arguments and the description, which itself refuses to go on without an argument that it requires."""
         description = self._source.get_launch_description(context)
-        setters = [SetLaunchConfiguration(name, value) for name, value in self._arguments]
-        outside, context.locals.current_launch_file_path = context.locals.current_launch_file_path, self._source.location
-        back = OpaqueFunction(function=lambda context: vars(context.locals).update(current_launch_file_path=outside))
-        return [*setters, description, back]
+        return [*(SetLaunchConfiguration(name, value) for name, value in self._arguments), description]
 
 
 __getattr__ = absent(__name__)

@@ -22,7 +22,7 @@ class LaunchContext:
         launch_configurations: values by name, all strings (launch_ros keeps lists under names of its own).
         environment: the environment of this process, which children inherit.
         event_handlers: newest first.
-        locals: the event that is handled and the launch file that is visited.
+        locals: the event that is handled.
         events: events that wait to be handled; None wakes the service without one.
         is_shutdown: the launch is ending.
         ending: while the launch runs, a future that gets the Shutdown event.
@@ -37,7 +37,7 @@ class LaunchContext:
         self.environment = os.environ
         self.event_handlers: list[EventHandler] = []
         self.events: asyncio.Queue[Event | None] = asyncio.Queue()
-        self.locals = SimpleNamespace(event=None, current_launch_file_path=None)
+        self.locals = SimpleNamespace(event=None)
         self._scopes: list[tuple[dict[str, Any], dict[str, str]]] = []
 
     def register_event_handler(self, event_handler: EventHandler) -> None:

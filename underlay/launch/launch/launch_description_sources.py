@@ -7,7 +7,7 @@ from types import ModuleType
 from launch.entities import LaunchDescription
 from launch.launch_context import LaunchContext
 from launch.subset import absent, refuse
-from launch.utilities import SomeSubstitutionsType, TextSubstitution, describe, normalize_to_list_of_substitutions, text_of
+from launch.utilities import SomeSubstitutionsType, TextSubstitution, normalize_to_list_of_substitutions, text_of
 
 
 class LaunchDescriptionSource:
@@ -16,7 +16,6 @@ class LaunchDescriptionSource:
     def __init__(self, launch_description: LaunchDescription | None = None, location: SomeSubstitutionsType = "") -> None:
         """Keep a ready description, or the location to read it from."""
         self._description, self._path = launch_description, normalize_to_list_of_substitutions(location)
-        self.location = describe(self._path)  # the path once it is known
 
     def get_launch_description(self, context: LaunchContext) -> LaunchDescription:
         """Return the description.
@@ -25,9 +24,8 @@ class LaunchDescriptionSource:
             FileNotFoundError: the file does not exist.
             AttributeError: it has no function ``generate_launch_description``.
         """
-        self.location = text_of(context, self._path)
         if self._description is None:
-            self._description = self._read(self.location)
+            self._description = self._read(text_of(context, self._path))
         return self._description
 
     def try_get_launch_description_without_context(self) -> LaunchDescription | None:

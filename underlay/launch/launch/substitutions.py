@@ -4,15 +4,13 @@ import importlib
 import math
 import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from launch.launch_context import LaunchContext
 from launch.subset import absent, refuse
-from launch.utilities import SomeSubstitutionsType, Substitution, describe, parse_bool, text_of
+from launch.utilities import SomeSubstitutionsType, Substitution, describe, text_of
 from launch.utilities import TextSubstitution as TextSubstitution
 
 
@@ -97,51 +95,6 @@ class PythonExpression(Substitution):
             raise SubstitutionFailure(f"Python expression '{expression}': {type(error).__name__}: {error}") from error
 
 
-class EqualsSubstitution(Substitution):
-    """'true' when both sides are equal as texts, booleans or numbers."""
-
-    equal = True
-
-    def __init__(self, left: Any, right: Any) -> None:
-        """Keep the sides; numbers and booleans are turned into texts."""
-        self._sides = [str(side) if isinstance(side, int | float) else side for side in (left, right)]
-
-    def perform(self, context: LaunchContext) -> str:
-        """Return 'true' or 'false'."""
-        left, right = (text_of(context, side) for side in self._sides)
-        equal = left == right
-        for read in (parse_bool, float):
-            with suppress(ValueError):
-                equal = equal or math.isclose(read(left), read(right))
-        return str(equal == self.equal).lower()
-
-
-class NotEqualsSubstitution(EqualsSubstitution):
-    """'true' when the sides differ."""
-
-    equal = False
-
-
-class FindExecutable(Substitution):
-    """Path of a program on PATH."""
-
-    def __init__(self, name: SomeSubstitutionsType) -> None:
-        """Keep the name."""
-        self._name = name
-
-    def perform(self, context: LaunchContext) -> str:
-        """Return the path.
-
-        Raises:
-            SubstitutionFailure: no such program.
-        """
-        name = text_of(context, self._name)
-        found = shutil.which(name)
-        if found is None:
-            raise SubstitutionFailure(f"executable '{name}': not found on PATH")
-        return found
-
-
 class Command(Substitution):
     """Standard output of a command that ran to its end."""
 
@@ -166,20 +119,6 @@ class Command(Substitution):
             said = (done.stderr or done.stdout).strip()
             raise SubstitutionFailure(f"command '{command}': exit status {done.returncode}, standard error: {said}")
         return done.stdout
-
-
-class ThisLaunchFileDir(Substitution):
-    """Absolute path of the directory of the launch file that is being visited."""
-
-    def perform(self, context: LaunchContext) -> str:
-        """Return the directory.
-
-        Raises:
-            SubstitutionFailure: no file is being visited.
-        """
-        if context.locals.current_launch_file_path is None:
-            raise SubstitutionFailure("ThisLaunchFileDir: no launch file is being visited")
-        return os.path.dirname(str(context.locals.current_launch_file_path))
 
 
 __getattr__ = absent(__name__)

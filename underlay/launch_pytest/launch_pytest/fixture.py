@@ -51,5 +51,5 @@ def fixture(function: Callable[..., Any] | None = None, *, scope: str = "functio
     del launched.__wrapped__
     launched.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     decorated = pytest.fixture(scope=scope, name=label)(launched)  # type: ignore[call-overload]
-    decorated.launch_fixture_name, decorated.launch_fixture_scope = label, scope
+    decorated.launch_fixture_name = label
     return decorated

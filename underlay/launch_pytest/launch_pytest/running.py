@@ -44,21 +44,17 @@ class RunningLaunch:
         if self._end.done():
             raise RuntimeError(f"launch: ended with {self._end.result()} before ReadyToTest; see its output")
 
-    def shutdown(self) -> None:
-        """End the launch and wait for its last process.
+    def close(self) -> None:
+        """End the launch, wait for its last process, then end its thread.
 
         Raises:
             RuntimeError: an action in it raised.
             TimeoutError: it does not end.
         """
         self.service.shutdown()
-        if self._end.result(_END):
-            raise RuntimeError("launch: an action raised; see its output")
-
-    def close(self) -> None:
-        """End the launch if it runs, then its thread."""
         try:
-            self.shutdown()
+            if self._end.result(_END):
+                raise RuntimeError("launch: an action raised; see its output")
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(_END)

@@ -55,7 +55,6 @@ def _info(args: argparse.Namespace) -> None:
     print(f"\nFiles:             {margin.join(metadata.relative_file_paths)}")
     print(f"Bag size:          {_size(metadata.bag_size)}")
     print(f"Storage id:        {metadata.storage_identifier}")
-    print(f"ROS Distro:        {metadata.ros_distro}")
     print(f"Duration:          {metadata.duration.nanoseconds * 1e-9:.9f}s")
     print(f"Start:             {_moment(start)}")
     print(f"End:               {_moment(end)}")

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import time
 from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.time import Time
 from rosbag2_py import QoS, SequentialReader, StorageFilter, StorageOptions
-from rosgraph_msgs.msg import Clock
 from rosidl_runtime_py.utilities import get_message
 
 from ros2cli.direct import direct_node
-
-_CLOCK_HZ = 40.0
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -28,16 +23,8 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-d", "--delay", type=float, default=0.0, metavar="S", help="wait before the start, for discovery [s]")
     parser.add_argument("-l", "--loop", action="store_true", help="start again at the end")
     parser.add_argument("--start-offset", type=float, default=0.0, metavar="S", help="start so far into the bag [s]")
-    parser.add_argument("--playback-duration", type=float, default=-1.0, metavar="S", help="play only so much of the bag [s]")
     parser.add_argument("--topics", nargs="+", default=[], metavar="topic", help="play these topics only")
-    parser.add_argument("-e", "--regex", default="", help="play topics whose whole name matches")
-    parser.add_argument("-x", "--exclude-regex", default="", help="leave topics out whose whole name matches")
-    parser.add_argument("--exclude-topics", nargs="+", default=[], metavar="topic", help="topics to leave out")
     parser.add_argument("-m", "--remap", nargs="+", default=[], metavar="a:=b", help="publish topic a as b")
-    parser.add_argument(
-        "--clock", type=float, nargs="?", const=_CLOCK_HZ, default=0.0, metavar="HZ", help=f"publish /clock ({_CLOCK_HZ} Hz)"
-    )
-    parser.add_argument("--disable-keyboard-controls", action="store_true", help="accepted; there are none")
     parser.set_defaults(main=_play)
 
 
@@ -68,42 +55,23 @@ def offer(recorded: list[QoS]) -> QoSProfile:
 
 
 class Timeline:
-    """Maps the bag's time [ns] to the steady clock [s], and publishes /clock while it waits."""
+    """Maps the bag's time [ns] to the steady clock [s]."""
 
-    def __init__(self, node: Node, first: int, rate: float, clock_hz: float) -> None:
+    def __init__(self, first: int, rate: float) -> None:
         """Start now at ``first``."""
-        self._first, self._rate = first, rate
-        self._start = time.monotonic()
-        self._period = 1.0 / clock_hz if clock_hz > 0.0 else 0.0
-        self._clock = node.create_publisher(Clock, "/clock", QoSProfile(depth=1)) if self._period else None
-        self._due = self._start
-
-    def restart(self) -> None:
-        """Start again."""
-        self._start = self._due = time.monotonic()
+        self._first, self._rate, self._start = first, rate, time.monotonic()
 
     def wait(self, stamp: int) -> None:
         """Return when it is ``stamp``."""
         end = self._start + (stamp - self._first) * 1e-9 / self._rate
-        while True:
-            now = time.monotonic()
-            if self._clock is not None and now >= self._due:
-                bag = self._first + int((now - self._start) * self._rate * 1e9)
-                self._clock.publish(Clock(clock=Time(nanoseconds=bag).to_msg()))
-                self._due = max(self._due + self._period, now)
-            if now >= end:
-                return
-            time.sleep(max(0.0, min(end, self._due if self._clock is not None else end) - now))
+        time.sleep(max(0.0, end - time.monotonic()))
 
 
 def _publishers(node: Node, reader: SequentialReader, args: argparse.Namespace) -> dict[str, Any]:
     names = remappings(args.remap)
     found = {}
     for topic in reader.get_all_topics_and_types():
-        chosen = not (args.topics or args.regex) or topic.name in args.topics
-        chosen = chosen or bool(args.regex and re.fullmatch(args.regex, topic.name))
-        excluded = bool(args.exclude_regex and re.fullmatch(args.exclude_regex, topic.name))
-        if not chosen or excluded or topic.name in args.exclude_topics:
+        if args.topics and topic.name not in args.topics:
             continue
         try:
             kind = get_message(topic.type)
@@ -123,25 +91,21 @@ def _play(args: argparse.Namespace) -> int:
     reader.open(StorageOptions(uri=args.bag_path, storage_id=args.storage))
     metadata = reader.get_metadata()
     first = metadata.starting_time.nanoseconds + int(args.start_offset * 1e9)
-    last = first + int(args.playback_duration * 1e9) if args.playback_duration >= 0.0 else 2**63 - 1
     with direct_node(args, discover=False, name="rosbag2_player") as node:
         publishers = _publishers(node, reader, args)
         if publishers:
             reader.set_filter(StorageFilter(topics=list(publishers)))
         try:
             time.sleep(args.delay)
-            timeline = Timeline(node, first, args.rate, args.clock)
             while publishers and metadata.message_count:
+                timeline = Timeline(first, args.rate)
                 reader.seek(first)
                 while reader.has_next():
                     name, data, stamp = reader.read_next()
-                    if stamp > last:
-                        break
                     timeline.wait(stamp)
                     publishers[name].publish(data)
                 if not args.loop:
                     break
-                timeline.restart()
             # reliable readers may still be fetching what was published last
             time.sleep(0.2)
         except KeyboardInterrupt:

@@ -32,15 +32,8 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topics", nargs="+", default=[], metavar="topic", help="topics to record")
     parser.add_argument("-a", "--all", "--all-topics", dest="all", action="store_true", help="record every topic")
     parser.add_argument("-e", "--regex", default="", help="record topics whose whole name matches")
-    parser.add_argument("--exclude-regex", default="", help="leave topics out whose whole name matches")
-    parser.add_argument("--exclude-topics", nargs="+", default=[], metavar="topic", help="topics to leave out")
-    parser.add_argument("--include-hidden-topics", action="store_true", help="also hidden topics")
     parser.add_argument("-o", "--output", default="", help="directory of the bag (rosbag2_<date and time>)")
     parser.add_argument("-s", "--storage", default="mcap", help="storage (mcap)")
-    parser.add_argument("--custom-data", nargs="*", default=[], metavar="key=value", help="stored in the metadata")
-    parser.add_argument("--use-sim-time", action="store_true", help="use /clock as the time of receipt")
-    parser.add_argument("--node-name", default="rosbag2_recorder", help="name of the recorder's node")
-    parser.add_argument("--disable-keyboard-controls", action="store_true", help="accepted; there are none")
     parser.set_defaults(main=_record)
 
 
@@ -51,27 +44,18 @@ def chooser(args: argparse.Namespace) -> Callable[[str], bool]:
         ValueError: nothing was chosen.
     """
     named = {name if name.startswith("/") else f"/{name}" for name in (*args.topics_positional, *args.topics)}
-    excluded = {name if name.startswith("/") else f"/{name}" for name in args.exclude_topics}
-    pattern = re.compile(args.regex) if args.regex else None
-    against = re.compile(args.exclude_regex) if args.exclude_regex else None
-    if not (named or args.all or pattern):
+    pattern = ".*" if args.all else args.regex
+    if not (named or pattern):
         raise ValueError("Invalid choice: Must specify topics, -a for all topics, or -e for a regular expression")
-
-    def wanted(name: str) -> bool:
-        chosen = name in named or args.all or (pattern is not None and pattern.fullmatch(name) is not None)
-        if not chosen or name in excluded or (against is not None and against.fullmatch(name)):
-            return False
-        return name in named or args.include_hidden_topics or not hidden(name)
-
-    return wanted
+    return lambda name: name in named or (re.fullmatch(pattern, name) is not None and not hidden(name))
 
 
 class Recorder:
     """Subscribes to what is wanted as it appears and writes what comes, as it came."""
 
-    def __init__(self, node: Node, writer: SequentialWriter, wanted: Callable[[str], bool], sim_time: bool) -> None:
+    def __init__(self, node: Node, writer: SequentialWriter, wanted: Callable[[str], bool]) -> None:
         """Start without subscriptions."""
-        self._node, self._writer, self._wanted, self._sim_time = node, writer, wanted, sim_time
+        self._node, self._writer, self._wanted = node, writer, wanted
         self._subscribed: dict[str, Any] = {}
         self._refused: set[str] = set()
 
@@ -89,23 +73,16 @@ class Recorder:
                 self._refused.add(name)
                 print(f"topic '{name}' ignored: {error}", flush=True)
                 continue
-            metadata = TopicMetadata(
-                len(self._subscribed) + 1,
-                name,
-                types[0],
-                "cdr",
-                [convert_rclpy_qos_to_rclcpp_qos(offer.qos_profile) for offer in offers],
-                str(offers[0].topic_type_hash) if offers[0].topic_type_hash.version > 0 else "",
-            )
-            self._writer.create_topic(metadata)
+            profiles = [convert_rclpy_qos_to_rclcpp_qos(offer.qos_profile) for offer in offers]
+            type_hash = str(offers[0].topic_type_hash) if offers[0].topic_type_hash.version > 0 else ""
+            self._writer.create_topic(TopicMetadata(0, name, types[0], "cdr", profiles, type_hash))
             self._subscribed[name] = self._node.create_subscription(
                 kind, name, partial(self._hear, name), matching(self._node, name, _DEPTH), raw=True
             )
             print(f"Subscribed to topic '{name}'", flush=True)
 
     def _hear(self, name: str, data: bytes, info: Any) -> None:
-        stamp = self._node.get_clock().now().nanoseconds if self._sim_time else info["received_timestamp"] or time.time_ns()
-        self._writer.write(name, data, stamp)
+        self._writer.write(name, data, info["received_timestamp"] or time.time_ns())
 
 
 def _record(args: argparse.Namespace) -> int:
@@ -115,12 +92,11 @@ def _record(args: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
     uri = args.output or f"rosbag2_{datetime.now():%Y_%m_%d-%H_%M_%S}"
-    custom = dict(item.split("=", 1) for item in args.custom_data)
     writer = SequentialWriter()
-    writer.open(StorageOptions(uri=uri, storage_id=args.storage, custom_data=custom))
+    writer.open(StorageOptions(uri=uri, storage_id=args.storage))
     try:
-        with direct_node(args, discover=False, name=args.node_name) as node:
-            recorder = Recorder(node, writer, wanted, args.use_sim_time)
+        with direct_node(args, discover=False, name="rosbag2_recorder") as node:
+            recorder = Recorder(node, writer, wanted)
             # with MessageInfo, hence not the events executor of these wheels
             executor = SingleThreadedExecutor()
             executor.add_node(node)

@@ -30,7 +30,6 @@ def add_spin_time(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help=f"wait so long for discovery [s]; default: until nothing new came for {_QUIET} s, at most {_LONGEST} s",
     )
-    parser.add_argument("-s", "--use-sim-time", action="store_true", help="use /clock as the ROS time")
     parser.add_argument("--no-daemon", action="store_true", help="accepted; there is never a daemon")
 
 
@@ -42,13 +41,7 @@ def direct_node(args: argparse.Namespace, *, discover: bool = True, name: str = 
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         # a shell script started us with `&`; the real tool obeys SIGINT even so
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    overrides = [rclpy.Parameter("use_sim_time", value=True)] if getattr(args, "use_sim_time", False) else []
-    node = rclpy.create_node(
-        name or f"_ros2cli_{os.getpid()}",
-        start_parameter_services=False,
-        enable_rosout=False,
-        parameter_overrides=overrides,
-    )
+    node = rclpy.create_node(name or f"_ros2cli_{os.getpid()}", start_parameter_services=False, enable_rosout=False)
     try:
         if discover:
             settle(node, args.spin_time)
@@ -107,11 +100,6 @@ def hidden(name: str) -> bool:
     return any(part.startswith("_") for part in name.split("/"))
 
 
-def full_node_name(name: str) -> str:
-    """Return a node's name with its leading slash."""
-    return name if name.startswith("/") else f"/{name}"
-
-
 def node_names(node: Node, *, include_hidden: bool = False) -> list[str]:
     """Return the full names of the nodes, sorted, one entry a node."""
     names = [f"{space.rstrip('/')}/{name}" for name, space in node.get_node_names_and_namespaces()]
@@ -124,7 +112,7 @@ def wait_for_node(node: Node, name: str, spin_time: float | None) -> str:
     Raises:
         LookupError: it didn't come in time.
     """
-    full = full_node_name(name)
+    full = f"/{name.lstrip('/')}"
     if not wait_for(lambda: full in node_names(node, include_hidden=True), spin_time):
         raise LookupError(f"node '{full}': not found; `ros2 node list` names the nodes there are")
     return full

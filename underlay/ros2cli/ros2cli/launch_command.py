@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import OrderedDict
 from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
@@ -20,7 +19,6 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-s", "--show-args", "--show-arguments", action="store_true", help="show the arguments of the launch file"
     )
-    parser.add_argument("-a", "--show-all-subprocesses-output", action="store_true", help="print the output of every process")
     parser.add_argument("package_name", help="package, or path of a launch file")
     parser.add_argument("launch_file_name", nargs="?", help="launch file of the package")
     parser.add_argument("launch_arguments", nargs="*", help="name:=value")
@@ -48,7 +46,7 @@ def find_launch_file(package_or_path: str, name: str | None) -> tuple[Path, bool
 
 def parse_arguments(arguments: list[str]) -> list[tuple[str, str]]:
     """Return (name, value) of each ``name:=value``; the last of a name counts."""
-    parsed: OrderedDict[str, str] = OrderedDict()
+    parsed = {}
     for text in arguments:
         name, separator, value = text.partition(":=")
         if not separator or not name:
@@ -58,8 +56,6 @@ def parse_arguments(arguments: list[str]) -> list[tuple[str, str]]:
 
 
 def _launch(args: argparse.Namespace) -> int:
-    import os
-
     from launch import LaunchDescription, LaunchService
     from launch.actions import IncludeLaunchDescription
     from launch.launch_description_sources import AnyLaunchDescriptionSource
@@ -67,8 +63,6 @@ def _launch(args: argparse.Namespace) -> int:
     path, by_path = find_launch_file(args.package_name, args.launch_file_name)
     given = ([args.launch_file_name] if by_path and args.launch_file_name else []) + args.launch_arguments
     arguments = parse_arguments(given)
-    if args.show_all_subprocesses_output:
-        os.environ["OVERRIDE_LAUNCH_PROCESS_OUTPUT"] = "both"
     source = AnyLaunchDescriptionSource(str(path))
     if args.show_args:
         return _show(source)

@@ -16,7 +16,6 @@ def register(parser: argparse.ArgumentParser) -> None:
     verb = verbs.add_parser("list", help="list the nodes")
     add_spin_time(verb)
     verb.add_argument("-a", "--all", action="store_true", help="also hidden ones")
-    verb.add_argument("-c", "--count-nodes", dest="count", action="store_true", help="only count them")
     verb.set_defaults(main=_list)
     verb = verbs.add_parser("info", help="print what a node publishes, subscribes and serves")
     add_spin_time(verb)
@@ -28,9 +27,6 @@ def register(parser: argparse.ArgumentParser) -> None:
 def _list(args: argparse.Namespace) -> None:
     with direct_node(args) as node:
         names = node_names(node, include_hidden=args.all)
-    if args.count:
-        print(len(names))
-        return
     print("\n".join(names))
     for name, count in Counter(names).items():
         if count > 1:

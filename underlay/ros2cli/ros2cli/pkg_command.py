@@ -19,12 +19,8 @@ def register(parser: argparse.ArgumentParser) -> None:
     verb.add_argument("package_name")
     verb.set_defaults(main=_prefix)
     verb = verbs.add_parser("executables", help="list the executables of a package, or of all")
-    verb.add_argument("--full-path", action="store_true", help="print paths")
     verb.add_argument("package_name", nargs="?")
     verb.set_defaults(main=_executables)
-    verb = verbs.add_parser("xml", help="print a package's package.xml")
-    verb.add_argument("package_name")
-    verb.set_defaults(main=_xml)
 
 
 def executables(package: str) -> list[Path]:
@@ -44,8 +40,4 @@ def _prefix(args: argparse.Namespace) -> None:
 def _executables(args: argparse.Namespace) -> None:
     for package in [args.package_name] if args.package_name else sorted(get_packages_with_prefixes()):
         for path in executables(package):
-            print(path if args.full_path else f"{package} {path.name}")
-
-
-def _xml(args: argparse.Namespace) -> None:
-    print((Path(get_package_share_directory(args.package_name)) / "package.xml").read_text())
+            print(f"{package} {path.name}")

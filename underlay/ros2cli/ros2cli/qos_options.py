@@ -5,27 +5,19 @@ from __future__ import annotations
 import argparse
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSPresetProfiles, QoSProfile, ReliabilityPolicy
-
-_PRESETS = QoSPresetProfiles.short_keys()
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 
 def add_qos(parser: argparse.ArgumentParser) -> None:
     """Add the ``--qos-...`` options."""
-    parser.add_argument("--qos-profile", choices=_PRESETS, help="preset")
     parser.add_argument("--qos-depth", type=int, metavar="N", help="queue size")
-    parser.add_argument("--qos-history", choices=HistoryPolicy.short_keys(), help="history")
     parser.add_argument("--qos-reliability", choices=ReliabilityPolicy.short_keys(), help="reliability")
     parser.add_argument("--qos-durability", choices=DurabilityPolicy.short_keys(), help="durability")
 
 
 def from_args(args: argparse.Namespace, base: QoSProfile) -> QoSProfile:
     """Return ``base`` changed by what was given."""
-    if args.qos_profile:
-        base = QoSPresetProfiles.get_from_short_key(args.qos_profile)
-    history = HistoryPolicy.get_from_short_key(args.qos_history) if args.qos_history else base.history
     return QoSProfile(
-        history=HistoryPolicy.KEEP_LAST if history == HistoryPolicy.SYSTEM_DEFAULT else history,
         depth=args.qos_depth if args.qos_depth is not None else base.depth or 10,
         reliability=ReliabilityPolicy.get_from_short_key(args.qos_reliability) if args.qos_reliability else base.reliability,
         durability=DurabilityPolicy.get_from_short_key(args.qos_durability) if args.qos_durability else base.durability,

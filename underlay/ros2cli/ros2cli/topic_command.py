@@ -21,10 +21,6 @@ def register(parser: argparse.ArgumentParser) -> None:
     verb.add_argument("-v", "--verbose", action="store_true", help="each endpoint with its QoS")
     verb.add_argument("topic_name")
     verb.set_defaults(main=_info)
-    verb = verbs.add_parser("type", help="print a topic's type")
-    add_spin_time(verb)
-    verb.add_argument("topic_name")
-    verb.set_defaults(main=_type)
     topic_echo.register(verbs.add_parser("echo", help="print messages"))
     topic_hz.register(verbs.add_parser("hz", help="measure the rate"))
     topic_pub.register(verbs.add_parser("pub", help="publish a message"))
@@ -61,11 +57,3 @@ def _info(args: argparse.Namespace) -> None:
     print(f"Subscription count: {len(subscriptions)}")
     if args.verbose:
         print("".join(f"\n{info}\n" for info in subscriptions))
-
-
-def _type(args: argparse.Namespace) -> int:
-    topic = absolute(args.topic_name)
-    with direct_node(args, discover=False) as node:
-        types = wait_for(lambda: types_of(node, topic), args.spin_time)
-    print("\n".join(types), end="\n" if types else "")
-    return 0 if types else 1

@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import Any
 
-from rosidl_runtime_py import message_to_csv, message_to_yaml
+from rosidl_runtime_py import message_to_yaml
 from rosidl_runtime_py.utilities import get_message, is_message
 
 from ros2cli.direct import add_spin_time, direct_node, spin, wait_for
@@ -21,12 +21,10 @@ def register(parser: argparse.ArgumentParser) -> None:
     add_qos(parser)
     parser.add_argument("topic_name")
     parser.add_argument("message_type", nargs="?", help="found by discovery if not given")
-    parser.add_argument("--csv", action="store_true", help="one line of comma-separated values a message")
     parser.add_argument("--field", metavar="A.B", help="print this field only")
     parser.add_argument("-f", "--full-length", action="store_true", help="print long values whole")
     parser.add_argument("-l", "--truncate-length", type=int, default=_TRUNCATE, help=f"longest value printed whole ({_TRUNCATE})")
     parser.add_argument("--no-arr", action="store_true", help="don't print arrays")
-    parser.add_argument("--no-str", action="store_true", help="don't print strings")
     parser.add_argument("--flow-style", action="store_true", help="one line a message, with braces")
     parser.add_argument("--once", action="store_true", help="end after the first message")
     parser.add_argument("--timeout", type=float, metavar="S", help="end when no message came for so long [s]")
@@ -53,7 +51,7 @@ def _echo(args: argparse.Namespace) -> int:
     how: dict[str, Any] = {
         "truncate_length": None if args.full_length else args.truncate_length,
         "no_arr": args.no_arr,
-        "no_str": args.no_str,
+        "flow_style": args.flow_style,
     }
     with direct_node(args, discover=False) as node:
         if args.message_type is None:
@@ -76,12 +74,7 @@ def _echo(args: argparse.Namespace) -> int:
                 return
             heard, last = heard + 1, time.monotonic()
             part = select(message, args.field)
-            if not is_message(part):
-                print(part, end="\n" if args.csv else "\n---\n", flush=True)
-            elif args.csv:
-                print(message_to_csv(part, **how), flush=True)
-            else:
-                print(message_to_yaml(part, flow_style=args.flow_style, **how), end="---\n", flush=True)
+            print(message_to_yaml(part, **how) if is_message(part) else f"{part}\n", end="---\n", flush=True)
 
         node.create_subscription(kind, topic, show, from_args(args, matching(node, topic, 10)))
         expired = False

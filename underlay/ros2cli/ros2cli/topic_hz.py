@@ -21,7 +21,6 @@ def register(parser: argparse.ArgumentParser) -> None:
     add_spin_time(parser)
     parser.add_argument("topic_name")
     parser.add_argument("-w", "--window", type=int, default=_WINDOW, help=f"messages over which to measure ({_WINDOW})")
-    parser.add_argument("--wall-time", action="store_true", help="accepted; arrival is always measured on the steady clock")
     parser.set_defaults(main=_hz)
 
 

@@ -22,17 +22,12 @@ def register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("message_type", help="such as std_msgs/msg/String")
     parser.add_argument("values", nargs="?", default="{}", help="message as YAML; a header may be `auto`, a time `now`")
     parser.add_argument("-r", "--rate", type=float, default=1.0, metavar="N", help="rate [Hz] (1)")
-    parser.add_argument("-p", "--print", type=int, default=1, metavar="N", help="print every N-th message (1)")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("-1", "--once", action="store_true", help="publish once and end")
     group.add_argument("-t", "--times", type=int, default=0, metavar="N", help="publish so often and end")
     parser.add_argument(
         "-w", "--wait-matching-subscriptions", type=int, metavar="N", help="wait for N subscriptions (1 with -1 or -t)"
     )
-    parser.add_argument(
-        "--keep-alive", type=float, default=0.1, metavar="S", help="time to stay after the last message [s] (0.1)"
-    )
-    parser.add_argument("-n", "--node-name", default="", help="name of the node")
     parser.set_defaults(main=_pub)
 
 
@@ -43,7 +38,7 @@ def _pub(args: argparse.Namespace) -> None:
     stamps = set_message_fields(message, yaml.safe_load(args.values) or {}, expand_header_auto=True, expand_time_now=True)
     times = 1 if args.once else args.times
     wanted = args.wait_matching_subscriptions if args.wait_matching_subscriptions is not None else int(bool(times))
-    with direct_node(args, discover=False, name=args.node_name) as node:
+    with direct_node(args, discover=False) as node:
         publisher = node.create_publisher(type(message), args.topic_name, from_args(args, QoSProfile(depth=10)))
         while publisher.get_subscription_count() < wanted:
             print(f"Waiting for at least {wanted} matching subscription(s)...", flush=True)
@@ -60,10 +55,9 @@ def _pub(args: argparse.Namespace) -> None:
             for stamp in stamps:
                 stamp(node.get_clock().now().to_msg())
             count += 1
-            if args.print and count % args.print == 0:
-                print(f"publishing #{count}: {message!r}\n", flush=True)
+            print(f"publishing #{count}: {message!r}\n", flush=True)
             publisher.publish(message)
             due += 1.0 / args.rate
             if not times or count < times:
                 time.sleep(max(0.0, due - time.monotonic()))
-        time.sleep(args.keep_alive)
+        time.sleep(0.1)  # the last message is still on its way

@@ -9,29 +9,12 @@ from rosbag2_py._types import (
     BagMetadata,
     ConverterOptions,
     FileInformation,
-    ReadOrder,
-    ReadOrderSortBy,
     StorageFilter,
     StorageOptions,
     TopicInformation,
     TopicMetadata,
 )
 from rosbag2_py._writer import SequentialWriter
-
-
-def get_default_storage_id() -> str:
-    """Return the storage that an empty ``storage_id`` means."""
-    return "mcap"
-
-
-def get_registered_readers() -> set[str]:
-    """Return the storages that can be read."""
-    return {"mcap"}
-
-
-def get_registered_writers() -> set[str]:
-    """Return the storages that can be written."""
-    return {"mcap"}
 
 
 def __getattr__(name: str) -> Any:
@@ -42,21 +25,6 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "BagMetadata",
-    "ConverterOptions",
-    "FileInformation",
-    "Info",
-    "QoS",
-    "ReadOrder",
-    "ReadOrderSortBy",
-    "SequentialReader",
-    "SequentialWriter",
-    "StorageFilter",
-    "StorageOptions",
-    "TopicInformation",
-    "TopicMetadata",
-    "convert_rclpy_qos_to_rclcpp_qos",
-    "get_default_storage_id",
-    "get_registered_readers",
-    "get_registered_writers",
-]
+    "BagMetadata", "ConverterOptions", "FileInformation", "Info", "QoS", "SequentialReader", "SequentialWriter", "StorageFilter",
+    "StorageOptions", "TopicInformation", "TopicMetadata", "convert_rclpy_qos_to_rclcpp_qos",
+]  # fmt: skip

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from rosbag2_py._storage import find_files
-from rosbag2_py._subset import refuse_storage
-from rosbag2_py._types import BagMetadata
+from rosbag2_py._reader import SequentialReader
+from rosbag2_py._types import BagMetadata, StorageOptions
 
 
 class Info:
     """Reads a bag's metadata."""
 
     def read_metadata(self, uri: str, storage_id: str = "") -> BagMetadata:
-        """Return the metadata of the bag, from ``metadata.yaml`` or from the files themselves.
+        """Return the metadata of the bag, from its files.
 
         Raises:
             RuntimeError: there is no bag.
-            NotImplementedError: a storage other than mcap.
         """
-        refuse_storage(storage_id)
-        return find_files(Path(uri))[0]
+        reader = SequentialReader()
+        reader.open(StorageOptions(uri, storage_id))
+        reader.close()
+        return reader._metadata  # noqa: SLF001

@@ -8,16 +8,12 @@ import yaml
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 
-# names and numbers of rmw/types.h; the policies of rclpy have the same numbers
-_ENDS = {3: "unknown", 4: "best_available"}
-_WORDS: dict[str, tuple[Any, dict[int, str]]] = {
-    "history": (HistoryPolicy, {0: "system_default", 1: "keep_last", 2: "keep_all", 3: "unknown"}),
-    "reliability": (ReliabilityPolicy, {0: "system_default", 1: "reliable", 2: "best_effort"} | _ENDS),
-    "durability": (DurabilityPolicy, {0: "system_default", 1: "transient_local", 2: "volatile"} | _ENDS),
-    "liveliness": (
-        LivelinessPolicy,
-        {0: "system_default", 1: "automatic", 3: "manual_by_topic", 4: "unknown", 5: "best_available"},
-    ),
+# version 9 of the metadata names the policies as rclpy does, earlier ones have their numbers
+_POLICIES: dict[str, Any] = {
+    "history": HistoryPolicy,
+    "reliability": ReliabilityPolicy,
+    "durability": DurabilityPolicy,
+    "liveliness": LivelinessPolicy,
 }
 _TIMES = ("deadline", "lifespan", "liveliness_lease_duration")
 _NS = 1_000_000_000
@@ -29,100 +25,62 @@ class QoS:
 
     def __init__(self, history_depth: int) -> None:
         """Keep the last ``history_depth``, reliable, volatile."""
-        self._fields: dict[str, Any] = {
-            "history": "keep_last",
-            "depth": history_depth,
-            "reliability": "reliable",
-            "durability": "volatile",
-            "deadline": _INFINITE,
-            "lifespan": _INFINITE,
-            "liveliness": "automatic",
-            "liveliness_lease_duration": _INFINITE,
-            "avoid_ros_namespace_conventions": False,
-        }
+        self._take(QoSProfile(depth=history_depth, liveliness=LivelinessPolicy.AUTOMATIC))
 
-    def _with(self, **fields: Any) -> QoS:
-        self._fields.update(fields)
+    def _take(self, profile: QoSProfile) -> QoS:
+        # no bound is the largest value, for which rclpy also has zero
+        spans = {name: getattr(profile, name).nanoseconds or _INFINITE for name in _TIMES}
+        self.document: dict[str, Any] = {name: getattr(profile, name).name.lower() for name in _POLICIES}
+        self.document |= {name: {"sec": span // _NS, "nsec": span % _NS} for name, span in spans.items()}
+        self.document |= {"depth": profile.depth or 0, "avoid_ros_namespace_conventions": False}
         return self
-
-    def keep_last(self, depth: int) -> QoS:
-        """Keep the last ``depth`` messages."""
-        return self._with(history="keep_last", depth=depth)
-
-    def keep_all(self) -> QoS:
-        """Keep every message."""
-        return self._with(history="keep_all", depth=0)
-
-    def reliable(self) -> QoS:
-        """Offer reliable delivery."""
-        return self._with(reliability="reliable")
 
     def best_effort(self) -> QoS:
         """Offer best-effort delivery."""
-        return self._with(reliability="best_effort")
-
-    def durability_volatile(self) -> QoS:
-        """Keep nothing for late joiners."""
-        return self._with(durability="volatile")
+        self.document["reliability"] = "best_effort"
+        return self
 
     def transient_local(self) -> QoS:
         """Keep the last messages for late joiners."""
-        return self._with(durability="transient_local")
+        self.document["durability"] = "transient_local"
+        return self
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, QoS) and self._fields == other._fields
+        return isinstance(other, QoS) and self.document == other.document
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        return f"QoS({self._fields})"
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the mapping of a version 9 bag."""
-        times = {name: {"sec": self._fields[name] // _NS, "nsec": self._fields[name] % _NS} for name in _TIMES}
-        return self._fields | times
-
-    @classmethod
-    def from_document(cls, document: dict[str, Any]) -> QoS:
-        """Read the mapping of a bag, with words (version 9) or numbers (before)."""
-        made = cls(int(document.get("depth", 0)))
-        for name, (_, words) in _WORDS.items():
-            value = document.get(name, made._fields[name])
-            made._fields[name] = words.get(value, "unknown") if isinstance(value, int) else value
-        for name in _TIMES:
-            span = document.get(name)
-            if span is not None:
-                # {0, 0} and the largest value both mean "no bound"
-                made._fields[name] = min(span["sec"] * _NS + span["nsec"], _INFINITE) or _INFINITE
-        return made
-
     def to_rclpy(self) -> QoSProfile:
         """Return the profile with which to publish again; what discovery left unknown gets the default."""
-        values: dict[str, Any] = {}
-        for name, (policy, words) in _WORDS.items():
-            number = next((key for key, word in words.items() if word == self._fields[name]), 0)
-            if number and self._fields[name] not in ("unknown", "best_available"):
-                values[name] = policy(number)
-        if values.get("history") is not HistoryPolicy.KEEP_ALL:
-            values |= {"history": HistoryPolicy.KEEP_LAST, "depth": self._fields["depth"] or 10}
-        values |= {name: Duration(nanoseconds=self._fields[name]) for name in _TIMES if self._fields[name] != _INFINITE}
+        values: dict[str, Any] = {"history": HistoryPolicy.KEEP_LAST, "depth": self.document["depth"] or 10}
+        for name, policy in _POLICIES.items():
+            if self.document[name] not in ("unknown", "best_available", "system_default"):
+                values[name] = policy[self.document[name].upper()]
+        for name in _TIMES:
+            span = self.document[name]["sec"] * _NS + self.document[name]["nsec"]
+            if 0 < span < _INFINITE:
+                values[name] = Duration(nanoseconds=span)
         return QoSProfile(**values)
 
 
 def convert_rclpy_qos_to_rclcpp_qos(profile: QoSProfile) -> QoS:
     """Return the QoS of a bag for a profile of rclpy."""
-    words: dict[str, Any] = {name: table[int(getattr(profile, name))] for name, (_, table) in _WORDS.items()}
-    spans = {name: getattr(profile, name).nanoseconds for name in _TIMES}
-    times = {name: {"sec": span // _NS, "nsec": span % _NS} for name, span in spans.items()}
-    return QoS.from_document(words | times | {"depth": profile.depth or 0})
+    return QoS(1)._take(profile)  # noqa: SLF001
 
 
 def profiles_to_text(profiles: list[QoS]) -> str:
     """Return the YAML that the channel of an MCAP file carries."""
-    return str(yaml.safe_dump([profile.to_document() for profile in profiles], sort_keys=False)) if profiles else ""
+    return str(yaml.safe_dump([profile.document for profile in profiles], sort_keys=False)) if profiles else ""
 
 
-def profiles_from(value: Any) -> list[QoS]:
-    """Read a list of profiles, or the YAML text of one (bags before version 9, channels)."""
-    documents = yaml.safe_load(value) if isinstance(value, str) else value
-    return [QoS.from_document(document) for document in documents or []]
+def profiles_from(text: str | None) -> list[QoS]:
+    """Read the YAML that the channel of an MCAP file carries."""
+    found = []
+    for document in yaml.safe_load(text or "") or []:
+        made = QoS(1)
+        for name, value in document.items():
+            if name in _POLICIES and isinstance(value, int):
+                value = next((policy.name.lower() for policy in _POLICIES[name] if policy == value), "unknown")
+            made.document[name] = value
+        found.append(made)
+    return found

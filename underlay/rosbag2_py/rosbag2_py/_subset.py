@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from rosbag2_py._types import ConverterOptions
+from collections.abc import Mapping
+from typing import Any
 
 
-def refuse_storage(storage_id: str, bag: str = "") -> None:
+def refuse_storage(storage_id: str) -> None:
     """Raise NotImplementedError for a storage other than mcap."""
     if storage_id not in ("", "mcap"):
-        where = f"bag '{bag}': " if bag else ""
-        raise NotImplementedError(f"{where}storage '{storage_id}': only mcap; install ros-jazzy-rosbag2-storage-{storage_id}")
+        raise NotImplementedError(f"storage '{storage_id}': only mcap; install ros-jazzy-rosbag2-storage-{storage_id}")
 
 
-def refuse_formats(options: ConverterOptions | None) -> None:
+def refuse_format(name: str) -> None:
     """Raise NotImplementedError for a serialisation other than CDR."""
-    for value in vars(options).values() if options is not None else ():
-        if value not in ("", "cdr"):
-            raise NotImplementedError(f"serialization format '{value}': only cdr; install the real ros-jazzy-rosbag2-py")
+    if name not in ("", "cdr"):
+        raise NotImplementedError(f"serialization format '{name}': only cdr; install the real ros-jazzy-rosbag2-py")
+
+
+def refuse_arguments(owner: str, unsupported: Mapping[str, Any]) -> None:
+    """Raise NotImplementedError for arguments that say something and are not in the subset."""
+    for name, value in unsupported.items():
+        if value not in (0, -1, "", [], {}):
+            raise NotImplementedError(f"'{name}' of {owner}: not in the subset; install the real ros-jazzy-rosbag2-py")

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import IntEnum
+from typing import Any
 
 from rclpy.duration import Duration
 from rclpy.time import Time
 
 from rosbag2_py._qos import QoS
+from rosbag2_py._subset import refuse_arguments, refuse_format, refuse_storage
 
 
-@dataclass
 class StorageOptions:
-    """Where and how a bag is stored. Sizes [bytes], durations [s]; only ``uri``, ``storage_id`` and ``custom_data`` are used."""
+    """Where a bag is stored, and how: only mcap."""
 
-    uri: str
-    storage_id: str = ""
-    max_bagfile_size: int = 0
-    max_bagfile_duration: int = 0
-    max_cache_size: int = 0
-    storage_preset_profile: str = ""
-    storage_config_uri: str = ""
-    snapshot_mode: bool = False
-    start_time_ns: int = -1
-    end_time_ns: int = -1
-    custom_data: dict[str, str] = field(default_factory=dict)
+    def __init__(self, uri: str, storage_id: str = "", **unsupported: Any) -> None:
+        """Keep the path; refuse what the subset does not have (splitting, snapshots, presets, custom data)."""
+        refuse_storage(storage_id)
+        refuse_arguments("StorageOptions", unsupported)
+        self.uri, self.storage_id = uri, storage_id
 
 
-@dataclass
 class ConverterOptions:
     """Serialisation formats; only ``cdr`` (or empty) is known."""
 
-    input_serialization_format: str = ""
-    output_serialization_format: str = ""
+    def __init__(self, input_serialization_format: str = "", output_serialization_format: str = "") -> None:
+        """Refuse another format."""
+        refuse_format(input_serialization_format)
+        refuse_format(output_serialization_format)
 
 
 @dataclass
@@ -46,10 +42,6 @@ class TopicMetadata:
     serialization_format: str
     offered_qos_profiles: list[QoS] = field(default_factory=list)
     type_description_hash: str = ""
-
-    def equals(self, other: TopicMetadata) -> bool:
-        """Whether the two describe the same topic."""
-        return self == other
 
 
 @dataclass
@@ -76,7 +68,7 @@ class BagMetadata:
 
     version: int = 9
     bag_size: int = 0
-    storage_identifier: str = ""
+    storage_identifier: str = "mcap"
     relative_file_paths: list[str] = field(default_factory=list)
     files: list[FileInformation] = field(default_factory=list)
     duration: Duration = field(default_factory=Duration)
@@ -85,33 +77,13 @@ class BagMetadata:
     topics_with_message_count: list[TopicInformation] = field(default_factory=list)
     compression_format: str = ""
     compression_mode: str = ""
-    custom_data: dict[str, str] = field(default_factory=dict)
     ros_distro: str = ""
 
 
-@dataclass
 class StorageFilter:
-    """Which topics to read; empty means all. Regular expressions match the whole name."""
+    """Which topics to read; empty means all."""
 
-    topics: list[str] = field(default_factory=list)
-    services_events: list[str] = field(default_factory=list)
-    regex: str = ""
-    exclude_topics: list[str] = field(default_factory=list)
-    exclude_service_events: list[str] = field(default_factory=list)
-    regex_to_exclude: str = ""
-
-
-class ReadOrderSortBy(IntEnum):
-    """By what messages are ordered."""
-
-    ReceivedTimestamp = 0
-    PublishedTimestamp = 1
-    File = 2
-
-
-@dataclass
-class ReadOrder:
-    """Order of reading."""
-
-    sort_by: ReadOrderSortBy = ReadOrderSortBy.ReceivedTimestamp
-    reverse: bool = False
+    def __init__(self, topics: Iterable[str] = (), **unsupported: Any) -> None:
+        """Keep the names; refuse regular expressions, exclusions and service events."""
+        refuse_arguments("StorageFilter", unsupported)
+        self.topics = list(topics)

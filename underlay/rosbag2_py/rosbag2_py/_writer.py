@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -12,7 +13,7 @@ from rclpy.duration import Duration
 
 from rosbag2_py import _definitions, _metadata
 from rosbag2_py._qos import profiles_to_text
-from rosbag2_py._subset import refuse_formats, refuse_storage
+from rosbag2_py._subset import refuse_format
 from rosbag2_py._types import BagMetadata, ConverterOptions, FileInformation, StorageOptions, TopicInformation, TopicMetadata
 
 # A chunk is written when it is this large or this old: a killed process loses no more than that.
@@ -33,19 +34,12 @@ class SequentialWriter:
 
         Raises:
             RuntimeError: the directory exists.
-            NotImplementedError: a storage, a format or a way of splitting that the subset lacks.
         """
-        refuse_storage(storage_options.storage_id)
-        refuse_formats(converter_options)
-        for name in ("max_bagfile_size", "max_bagfile_duration", "snapshot_mode", "storage_preset_profile", "storage_config_uri"):
-            if getattr(storage_options, name):
-                raise NotImplementedError(f"storage option '{name}': not in the subset; install the real ros-jazzy-rosbag2-py")
         self._directory = Path(storage_options.uri)
         if self._directory.exists():
             raise RuntimeError(f"Bag directory already exists ({self._directory}), can't overwrite existing bag")
         self._directory.mkdir(parents=True)
         self._name = f"{self._directory.resolve().name}_0.mcap"
-        self._custom_data = dict(storage_options.custom_data)
         self._file = (self._directory / self._name).open("wb")
         self._writer = Writer(self._file, chunk_size=_CHUNK_BYTES, compression=CompressionType.NONE, enable_crcs=True)
         self._writer.start(profile="ros2", library="rosbag2_py subset")
@@ -64,28 +58,14 @@ class SequentialWriter:
         topic = topic_with_type
         if topic.name in self._channels:
             return
-        if topic.serialization_format not in ("cdr", ""):
-            raise NotImplementedError(f"serialization format '{topic.serialization_format}': only cdr; install the real rosbag2")
-        topic = TopicMetadata(
-            len(self._topics) + 1,
-            topic.name,
-            topic.type,
-            "cdr",
-            list(topic.offered_qos_profiles),
-            topic.type_description_hash or _definitions.type_hash(topic.type),
-        )
+        refuse_format(topic.serialization_format)
+        known_hash = topic.type_description_hash or _definitions.type_hash(topic.type)
+        topic = replace(topic, id=len(self._topics) + 1, serialization_format="cdr", type_description_hash=known_hash)
         if topic.type not in self._schemas:
             encoding, text = _definitions.definition(topic.type)
             self._schemas[topic.type] = writer.register_schema(topic.type, encoding, text.encode())
-        self._channels[topic.name] = writer.register_channel(
-            topic.name,
-            "cdr",
-            self._schemas[topic.type],
-            {
-                "offered_qos_profiles": profiles_to_text(topic.offered_qos_profiles),
-                "topic_type_hash": topic.type_description_hash,
-            },
-        )
+        described = {"offered_qos_profiles": profiles_to_text(topic.offered_qos_profiles), "topic_type_hash": known_hash}
+        self._channels[topic.name] = writer.register_channel(topic.name, "cdr", self._schemas[topic.type], described)
         self._topics[topic.name] = TopicInformation(topic, 0)
         self._pending = True
 
@@ -121,14 +101,14 @@ class SequentialWriter:
         """Write the index and ``metadata.yaml``; idempotent."""
         if self._writer is None or self._file is None:
             return
-        metadata = self._metadata()
-        document = _metadata.to_text(_metadata.to_document(metadata))
-        self._writer.add_metadata("rosbag2", {"serialized_metadata": document})
+        document = _metadata.to_document(self._metadata())
+        self._writer.add_metadata("rosbag2", {"serialized_metadata": _metadata.to_text(document)})
         self._writer.finish()
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        _metadata.write(self._directory, metadata)
+        text = _metadata.to_text({"rosbag2_bagfile_information": document})
+        (self._directory / "metadata.yaml").write_text(text)
         self._writer = self._file = None
 
     def __del__(self) -> None:
@@ -145,13 +125,11 @@ class SequentialWriter:
         duration = Duration(nanoseconds=0 if self._first is None else self._last - self._first)
         count = sum(item.message_count for item in self._topics.values())
         return BagMetadata(
-            storage_identifier="mcap",
             relative_file_paths=[self._name],
             files=[FileInformation(self._name, start, duration, count)],
             duration=duration,
             starting_time=start,
             message_count=count,
             topics_with_message_count=list(self._topics.values()),
-            custom_data=self._custom_data,
             ros_distro=os.environ.get("ROS_DISTRO", "jazzy"),
         )

@@ -20,6 +20,7 @@ from launch.actions import ExecuteProcess, GroupAction, LogInfo  # noqa: E402
         ("actions", "ForLoop"),
         ("actions", "UnsetEnvironmentVariable"),
         ("substitutions", "AndSubstitution"),
+        ("substitutions", "FindExecutable"),
         ("substitutions", "AnonName"),
         ("event_handlers", "OnProcessIO"),
         ("conditions", "LaunchConfigurationEquals"),

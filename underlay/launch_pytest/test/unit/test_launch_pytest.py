@@ -11,6 +11,8 @@ from launch.actions import ExecuteProcess, TimerAction  # noqa: E402
 from launch_pytest.actions import ReadyToTest  # noqa: E402
 from launch_pytest.tools import process as tools  # noqa: E402
 
+pytest_plugins = ["pytester"]
+
 CODE = "import sys, time; print('hello', flush=True); print('oops', file=sys.stderr, flush=True); time.sleep({})"
 
 
@@ -92,32 +94,6 @@ def test_test_begins_when_the_launch_is_ready(long_process):
     assert long_process.process_details["pid"] > 0
 
 
-@pytest.mark.launch(fixture=launched)
-def test_generator_goes_on_after_the_shutdown(long_process, launch_context):
-    tools.assert_output_sync(launch_context, long_process, hello, timeout=10)
-    assert long_process.return_code is None
-    yield
-    assert long_process.return_code == -2
-
-
-@pytest.mark.launch(fixture=launched)
-async def test_async_generator_goes_on_after_the_shutdown(long_process, launch_context):
-    await tools.assert_output(launch_context, long_process, hello, timeout=10)
-    yield
-    assert long_process.return_code == -2
-
-
-@pytest.mark.launch(fixture=launched, shutdown=True)
-def test_shutdown_test_runs_after_the_launch(long_process):
-    assert long_process.return_code is not None
-
-
-@pytest.mark.launch(fixture=shared, shutdown=True)
-def test_shutdown_test_of_a_shared_launch_runs_last(shared, seen_pids):
-    assert shared[1].return_code is not None
-    assert len(seen_pids) == 2
-
-
 @pytest.fixture(scope="module")
 def seen_pids():
     return []
@@ -139,3 +115,20 @@ def test_shared_launch_still_runs_for_the_second(shared, seen_pids):
 
 def test_unmarked_test_gets_no_launch_of_the_plugin(request):
     assert not [name for name in request.fixturenames if "launch" in name]
+
+
+def test_test_after_the_shutdown_is_refused_and_names_the_real_package(pytester):
+    pytester.makepyfile("""
+        import launch_pytest, pytest
+        from launch import LaunchDescription
+
+        @launch_pytest.fixture
+        def empty():
+            return LaunchDescription([])
+
+        @pytest.mark.launch(fixture=empty, shutdown=True)
+        def test_late():
+            pass
+    """)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    assert "ros-jazzy-launch-pytest" in result.stdout.str() + result.stderr.str()

@@ -2,8 +2,8 @@
 
 from launch.subset import absent
 from launch_ros.actions.node import Node
-from launch_ros.actions.scope import PushROSNamespace, PushRosNamespace, SetParameter, SetRemap
+from launch_ros.actions.scope import PushROSNamespace, PushRosNamespace, SetParameter
 
-__all__ = ["Node", "PushROSNamespace", "PushRosNamespace", "SetParameter", "SetRemap"]
+__all__ = ["Node", "PushROSNamespace", "PushRosNamespace", "SetParameter"]
 
 __getattr__ = absent(__name__)

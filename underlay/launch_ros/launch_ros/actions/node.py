@@ -11,7 +11,7 @@ import yaml
 from launch import LaunchContext, SomeSubstitutionsType, Substitution
 from launch.actions import ExecuteProcess
 from launch.utilities import text_of
-from launch_ros.actions.scope import NAMESPACE, PARAMETERS, REMAPS, join_namespaces
+from launch_ros.actions.scope import NAMESPACE, PARAMETERS, join_namespaces
 from launch_ros.parameter_descriptions import ParameterFile, evaluate_parameters
 from launch_ros.substitutions import ExecutableInPackage
 
@@ -98,9 +98,8 @@ class Node(ExecuteProcess):
             else:
                 source = parameters if isinstance(parameters, ParameterFile) else ParameterFile(parameters)
                 rules += ["--params-file", source.evaluate(context)]
-        remappings = [(text_of(context, source), text_of(context, target)) for source, target in self._remappings]
-        for source, target in [*remappings, *configurations.get(REMAPS, [])]:  # the first rule that matches wins
-            rules += ["-r", f"{source}:={target}"]
+        for source, target in self._remappings:
+            rules += ["-r", f"{text_of(context, source)}:={text_of(context, target)}"]
         rules = [text_of(context, argument) for argument in self._ros_arguments] + rules
         return ["--ros-args", *rules] if rules else []
 

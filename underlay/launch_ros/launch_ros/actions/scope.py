@@ -1,4 +1,4 @@
-"""Namespace, parameters and remappings of all later nodes of a scope."""
+"""Namespace and parameters of all later nodes of a scope."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from launch.utilities import text_of
 from launch_ros.parameter_descriptions import evaluate_parameters
 
 # Kept among the configurations, so that a GroupAction scopes them.
-NAMESPACE, PARAMETERS, REMAPS = "ros_namespace", "global_params", "ros_remaps"
+NAMESPACE, PARAMETERS = "ros_namespace", "global_params"
 
 
 def join_namespaces(base: str, inner: str) -> str:
@@ -46,17 +46,3 @@ class SetParameter(Action):
         """Set it."""
         before = context.launch_configurations.get(PARAMETERS, {})
         context.launch_configurations[PARAMETERS] = before | evaluate_parameters(context, self._parameters)
-
-
-class SetRemap(Action):
-    """Remaps a name for all later nodes of the scope; the remappings of a node itself win."""
-
-    def __init__(self, src: SomeSubstitutionsType, dst: SomeSubstitutionsType, **kwargs: Any) -> None:
-        """Keep both names."""
-        super().__init__(**kwargs)
-        self._source, self._target = src, dst
-
-    def execute(self, context: LaunchContext) -> None:
-        """Set it."""
-        rule = (text_of(context, self._source), text_of(context, self._target))
-        context.launch_configurations[REMAPS] = [*context.launch_configurations.get(REMAPS, []), rule]

@@ -10,7 +10,7 @@ pytest.importorskip("launch_ros")
 from launch import LaunchContext, LaunchDescription, LaunchService  # noqa: E402
 from launch.actions import GroupAction, SetLaunchConfiguration  # noqa: E402
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, TextSubstitution  # noqa: E402
-from launch_ros.actions import Node, PushROSNamespace, SetParameter, SetRemap  # noqa: E402
+from launch_ros.actions import Node, PushROSNamespace, SetParameter  # noqa: E402
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue  # noqa: E402
 from launch_ros.substitutions import ExecutableInPackage, FindPackagePrefix, FindPackageShare  # noqa: E402
 
@@ -179,16 +179,14 @@ def test_pushed_namespace_holds_inside_its_group_only(prefix):
     assert by_name == {"a": ["__ns:=/robot/left/in"], "b": ["__ns:=/alone"], "c": []}
 
 
-def test_set_parameter_and_remap_hold_for_later_nodes_of_the_scope(prefix):
-    scope = GroupAction([SetParameter("use_sim_time", True), SetRemap("a", "b"), show(name="in", parameters=[{"p": 1}])])
+def test_set_parameter_holds_for_later_nodes_of_the_scope(prefix):
+    scope = GroupAction([SetParameter("use_sim_time", True), show(name="in", parameters=[{"p": 1}])])
     seen = {
         s.args[s.args.index("__node:=in")] if "__node:=in" in s.args else "out": s for s in start(prefix, scope, show(name="out"))
     }
     inside, outside = seen["__node:=in"], seen["out"]
     assert "use_sim_time" in str(inside.files) + str(inside.args)
-    assert "a:=b" in inside.args
     assert "use_sim_time" not in str(outside.files) + str(outside.args)
-    assert "a:=b" not in outside.args
 
 
 def test_process_label_is_the_executable_unless_given(prefix, capfd):

@@ -8,7 +8,12 @@ pytest.importorskip("launch.subset")
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [("actions", "LifecycleNode"), ("actions", "LoadComposableNodes"), ("parameter_descriptions", "Parameter")],
+    [
+        ("actions", "LifecycleNode"),
+        ("actions", "SetRemap"),
+        ("actions", "LoadComposableNodes"),
+        ("parameter_descriptions", "Parameter"),
+    ],
 )
 def test_class_outside_of_the_subset_is_refused_by_name(module, name):
     with pytest.raises(NotImplementedError, match=f"{name}.*ros-jazzy-launch-ros"):
