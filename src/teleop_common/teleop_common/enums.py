@@ -103,6 +103,17 @@ class Command(IntEnum):
     DISCONNECT = 4
 
 
+class EpisodeCommand(IntEnum):
+    """EpisodeCommand command."""
+
+    OPEN_SESSION = 0
+    CLOSE_SESSION = 1
+    START = 2
+    END = 3
+    TOGGLE = 4
+    DISCARD = 5
+
+
 class Provider(IntEnum):
     """ProviderReport state."""
 

@@ -1,0 +1,213 @@
+"""Rows of a take: one a commit of the guard, with what belonged to it, found by stamps and numbers and not by arrival.
+
+A row is made when its commit is ``HOLD`` old, so that topics may overtake each other by that much without a row changing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from teleop_common.enums import Authority
+from teleop_common.records import AuthorityState, GuardState, JointCommand, JointState, SimState, TeleopFrame
+from teleop_recorder import channels
+from teleop_recorder.poses import ScenePoses
+
+HOLD = 100_000_000  # [ns]
+_KEEP = 2_000_000_000  # [ns], how long a record waits to be asked for
+
+
+@dataclass
+class _Recent:
+    """Records of one kind by stamp."""
+
+    stamps: list[int] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+
+    def add(self, stamp: int, value: Any) -> None:
+        at = bisect_right(self.stamps, stamp)
+        self.stamps.insert(at, stamp)
+        self.values.insert(at, value)
+
+    def at(self, stamp: int) -> Any:
+        """Return the newest that is not younger than ``stamp``, or None."""
+        number = bisect_right(self.stamps, stamp)
+        return self.values[number - 1] if number else None
+
+    def forget(self, before: int) -> None:
+        """Drop what is older than ``before``, but for the newest of it: slow topics stay in force."""
+        keep = bisect_right(self.stamps, before) - 1
+        if keep > 0:
+            del self.stamps[:keep], self.values[:keep]
+
+
+@dataclass
+class _Commit:
+    """Commands of one commit that were heard."""
+
+    stamp: int
+    received: int
+    arms: dict[str, JointCommand] = field(default_factory=dict)
+
+
+class Row(dict[str, Any]):
+    """A row, path → value, and what its consumers look at first.
+
+    Attributes:
+        stamp: of the commit [ns since the epoch].
+        commands: arm → its command.
+        lost: commits that are missing right before this one.
+    """
+
+    def __init__(self, stamp: int, commands: dict[str, JointCommand], lost: int) -> None:
+        """Begin a row."""
+        super().__init__()
+        self.stamp, self.commands, self.lost = stamp, commands, lost
+
+    @property
+    def stopped(self) -> bool:
+        """Whether an arm is under e-stop."""
+        return any(command.authority == Authority.ESTOP for command in self.commands.values())
+
+
+class Rows:
+    """Puts records together into rows.
+
+    Args:
+        arms: names of the arms.
+        joints: joints of each.
+        poses: makes world poses; None leaves them out.
+        aim: record the aim poses.
+        head: record the head.
+    """
+
+    def __init__(
+        self, arms: Sequence[str], joints: int, poses: ScenePoses | None, *, aim: bool = True, head: bool = True
+    ) -> None:
+        """Begin with nothing heard."""
+        self._arms, self._joints, self._poses = tuple(arms), joints, poses
+        self._aim, self._head = aim, head
+        self.channels = channels.channels(arms, joints, aim, head) | (poses.channels() if poses else {})
+        self._commits: dict[int, _Commit] = {}
+        self._frames: dict[tuple[int, int], TeleopFrame] = {}
+        self._frame_times = _Recent()
+        self._authority, self._guard, self._sim = _Recent(), _Recent(), _Recent()
+        self._measured = {arm: _Recent() for arm in arms}
+        self._last_commit: int | None = None
+        self._began: int | None = None
+
+    def begin(self) -> None:
+        """Begin a take: its time counts from its first row."""
+        self._began = None
+        self._last_commit = None
+        self._commits.clear()
+
+    # ---- what was heard; stamps and arrivals in ns since the epoch
+
+    def on_command(self, arm: str, command: JointCommand, received: int) -> None:
+        """Take one arm's command."""
+        if arm in self._arms:
+            commit = self._commits.setdefault(command.commit, _Commit(command.header.stamp, received))
+            if commit.stamp != command.header.stamp:  # the number of a guard that was there before
+                commit = self._commits[command.commit] = _Commit(command.header.stamp, received)
+            commit.arms[arm] = command
+
+    def on_frame(self, frame: TeleopFrame) -> None:
+        """Take a finalised frame."""
+        self._frames[frame.connection, frame.sequence] = frame
+        self._frame_times.add(frame.header.stamp, (frame.connection, frame.sequence))
+
+    def on_authority(self, state: AuthorityState) -> None:
+        """Take the authority of all arms."""
+        self._authority.add(state.header.stamp, state)
+
+    def on_guard(self, state: GuardState) -> None:
+        """Take the state of the collision filter."""
+        self._guard.add(state.header.stamp, state)
+
+    def on_sim(self, state: SimState) -> None:
+        """Take the state of the simulation."""
+        self._sim.add(state.header.stamp, state)
+
+    def on_joints(self, arm: str, state: JointState) -> None:
+        """Take measured joints."""
+        if arm in self._measured:
+            self._measured[arm].add(state.header.stamp, state)
+
+    # ---- what comes out
+
+    def ready(self, heard: int, until: int | None = None) -> list[Row]:
+        """Return the rows that are due, in the order of their commits.
+
+        Args:
+            heard: everything received before this was handed in [ns since the epoch].
+            until: the last stamp wanted [ns]; None: those whose hold is over.
+        """
+        limit = heard - HOLD if until is None else until
+        due = sorted((c.stamp, number) for number, c in self._commits.items() if c.stamp <= limit)
+        made = [self._row(number, self._commits.pop(number)) for _, number in due]
+        self._forget(heard - HOLD - _KEEP)
+        return made
+
+    def _forget(self, before: int) -> None:
+        for kept in (self._authority, self._guard, self._sim, *self._measured.values()):
+            kept.forget(before)
+        times = self._frame_times
+        keep = max(bisect_right(times.stamps, before) - 1, 0)
+        for key in times.values[:keep]:
+            self._frames.pop(key, None)
+        times.forget(before)
+
+    def _row(self, number: int, commit: _Commit) -> Row:
+        last, self._last_commit = self._last_commit, number
+        lost = number - last - 1 if last is not None and last < number else 0
+        row = Row(commit.stamp, commit.arms, lost)
+        if self._began is None:
+            self._began = commit.stamp
+        command = next(iter(commit.arms.values()))
+        channels.put_commit(row, command, commit.received, self._began)
+        frame = self._frames.get((command.connection, command.frame_sequence))
+        if frame is None and (key := self._frame_times.at(commit.stamp)) is not None:
+            frame = self._frames.get(key)
+        if frame is not None:
+            channels.put_frame(row, frame, self._aim, self._head)
+        for arm, its in commit.arms.items():
+            channels.put_command(row, arm, its, self._joints)
+        self._put_measured(row, commit)
+        state: AuthorityState | None = self._authority.at(commit.stamp)
+        for authority in state.arms if state is not None else ():
+            if authority.arm in self._arms:
+                channels.put_authority(row, authority)
+        if (guard := self._guard.at(commit.stamp)) is not None:
+            channels.put_guard(row, guard)
+        self._put_poses(row, commit.stamp)
+        return row
+
+    def _put_measured(self, row: Row, commit: _Commit) -> None:
+        """Fill in the joints of an arm that got no command: its torque is off, but it can be moved by hand."""
+        for arm in self._arms:
+            state: JointState | None = self._measured[arm].at(commit.stamp) if arm not in commit.arms else None
+            if state is not None and len(state.position) == self._joints:
+                row[f"control/{arm}/measured"] = state.position
+                row[f"control/{arm}/feedback_ns"] = state.header.stamp
+
+    def _put_poses(self, row: Row, stamp: int) -> None:
+        sim: SimState | None = self._sim.at(stamp)
+        if sim is not None:
+            channels.put_sim(row, sim)
+        if self._poses is None:
+            return
+        if sim is not None:
+            row |= {path: value.copy() for path, value in self._poses.from_state(sim.qpos).items()}
+            return
+        names: list[str] = []
+        positions: list[float] = []
+        for arm in self._arms:
+            state: JointState | None = self._measured[arm].at(stamp)
+            if state is not None:
+                names += state.name
+                positions += state.position
+        if names:
+            row |= {path: value.copy() for path, value in self._poses.from_joints(names, positions).items()}

@@ -1,0 +1,254 @@
+"""Sessions and takes as their commands and the graph make them."""
+
+import errno
+import json
+
+import h5py
+import numpy as np
+import pytest
+from recorder_bench import ARMS, command, make_bench, stamp
+
+from teleop_common.enums import Authority, EpisodeCommand, Reason
+
+START, END, TOGGLE, DISCARD = (EpisodeCommand[n] for n in ("START", "END", "TOGGLE", "DISCARD"))
+OPEN, CLOSE = EpisodeCommand.OPEN_SESSION, EpisodeCommand.CLOSE_SESSION
+
+
+def only_folder(root):
+    (folder,) = [p for p in root.iterdir() if p.is_dir()]
+    return folder
+
+
+def episodes(root):
+    with h5py.File(only_folder(root) / "episodes.hdf5") as file:
+        return {name: dict(file[f"episodes/{name}"].attrs) for name in file["episodes"]}
+
+
+def test_take_holds_every_commit_between_start_and_end(bench, tmp_path):
+    bench.step(10)
+    assert bench.do(START, "stack the cubes").success
+    bench.step(50)
+    assert bench.do(END).success
+    bench.step(10)
+    bench.do(CLOSE)
+    with h5py.File(only_folder(tmp_path) / "episodes.hdf5") as file:
+        take = file["episodes/episode_00000"]
+        assert take["meta/commit"][:].tolist() == list(range(11, 61))
+        assert take["meta/time/stamp_ns"][0] == stamp(10)
+        assert take["meta/time/sim_time"][:] == pytest.approx(np.arange(10, 60) * 0.01)
+        assert take["control/left/requested"][:] == pytest.approx(np.array([command(n).requested for n in range(10, 60)]))
+        assert take["control/right/committed"].shape == (50, 6)
+        assert take["teleop/left/grip_position"][:, 2] == pytest.approx(0.001 * np.arange(10, 60))
+        assert take["teleop/head/orientation"][0] == pytest.approx([0.8, 0.6, 0.0, 0.0])
+        assert take.attrs["task"] == "stack the cubes"
+        assert take.attrs["complete"]
+        assert file.attrs["stage_snapshot"] == "scene/scene.xml"
+        counts = json.loads(take.attrs["counts"])
+    assert counts["/left/joint_command"] == {"published": 50, "received": 50, "written": 50}
+    assert all(c["published"] == c["received"] == c["written"] for c in counts.values())
+
+
+def test_topics_that_overtake_each_other_by_40_ms_leave_the_rows_as_they_are(bench, tmp_path):
+    # the frames come 40 ms after the commits that they caused
+    bench.do(START)
+    held = []
+    hear = bench.recorder.hear
+
+    def late(samples, now, at):
+        held.extend((at + 40_000_000, s) for s in samples if s.topic == "/teleop/frame")
+        due = [s for when, s in held if when <= at]
+        held[:] = [(when, s) for when, s in held if when > at]
+        hear([*due, *(s for s in samples if s.topic != "/teleop/frame")], now, at)
+
+    bench.recorder.hear = late
+    bench.step(60)
+    bench.recorder.hear = hear
+    bench.step(10)
+    bench.do(END)
+    with h5py.File(only_folder(tmp_path) / "episodes.hdf5") as file:
+        heights = file["episodes/episode_00000/teleop/left/grip_position"][:40, 2]
+    assert heights == pytest.approx(0.001 * np.arange(40))
+
+
+def test_estop_ends_and_saves_the_take_at_that_frame(bench, tmp_path):
+    bench.do(START)
+    bench.step(20)
+    bench.step(30, Authority.ESTOP, Reason.ESTOP)
+    state = bench.recorder.state(0)
+    assert not state.recording
+    assert "e-stop" in state.notice
+    bench.do(CLOSE)
+    (attributes,) = episodes(tmp_path).values()
+    assert attributes["end_reason"] == "estop"
+    assert attributes["frames"] == 21
+
+
+def test_start_under_estop_is_refused(bench):
+    bench.estop()
+    reply = bench.do(START)
+    assert not reply.success
+    assert "reset it" in reply.message
+    bench.estop(False)
+    assert bench.do(START).success
+
+
+def test_latch_that_no_commit_tells_ends_the_take(bench, tmp_path):
+    bench.do(START)
+    bench.step(20)
+    bench.estop()
+    assert bench.recorder.take is None
+    assert next(iter(episodes(tmp_path).values()))["end_reason"] == "estop"
+
+
+def test_toggle_starts_then_ends_and_numbers_go_on(bench, tmp_path):
+    for _ in range(3):
+        assert bench.do(TOGGLE).success
+        bench.step(5)
+        assert bench.do(TOGGLE).success
+    assert list(episodes(tmp_path)) == ["episode_00000", "episode_00001", "episode_00002"]
+
+
+def test_discarded_take_is_put_aside_and_its_number_is_not_used_again(bench, tmp_path):
+    bench.do(START)
+    bench.step(5)
+    assert bench.do(DISCARD).success
+    bench.do(START)
+    bench.step(5)
+    bench.do(END)
+    assert list(episodes(tmp_path)) == ["episode_00001"]
+    assert (only_folder(tmp_path) / "discarded/episode_00000.hdf5").exists()
+    assert bench.do(DISCARD).success
+    assert episodes(tmp_path) == {}
+    assert not bench.do(DISCARD).success
+
+
+@pytest.mark.parametrize(("kind", "word"), [(END, "start one"), (CLOSE, "no session"), (DISCARD, "no session"), (77, "allowed")])
+def test_command_that_cannot_be_met_says_why(bench, kind, word):
+    reply = bench.do(kind)
+    assert not reply.success
+    assert word in reply.message
+
+
+def test_session_that_exists_is_replaced_only_by_name(tmp_path):
+    first = make_bench(tmp_path, session="monday")
+    first.do(OPEN)
+    first.do(START)
+    first.step(5)
+    first.do(CLOSE)
+    before = (tmp_path / "monday/episodes.hdf5").read_bytes()
+    again = make_bench(tmp_path, session="monday")
+    reply = again.do(OPEN)
+    assert not reply.success
+    assert "monday" in reply.message
+    assert (tmp_path / "monday/episodes.hdf5").read_bytes() == before
+    assert make_bench(tmp_path, session="monday", overwrite="monday").do(OPEN).success
+    assert (tmp_path / "monday/episodes.hdf5").read_bytes() != before
+
+
+def test_lost_commits_and_messages_are_counted_shown_and_stored(bench, tmp_path):
+    bench.do(START)
+    bench.step(30, gap=(10, 11))
+    assert bench.recorder.state(0).missed == 2 + 4
+    bench.do(END)
+    (attributes,) = episodes(tmp_path).values()
+    counts = json.loads(attributes["counts"])["/left/joint_command"]
+    assert counts == {"published": 30, "received": 28, "written": 28}
+    grade = json.loads(attributes["grade"])
+    assert (grade["lost_commits"], grade["verdict"]) == (2, "poor")
+
+
+def test_disk_below_its_margin_is_refused_and_ends_a_take_cleanly(bench, tmp_path):
+    bench.machine.left = 1 << 20
+    assert "GiB" in bench.do(START).message
+    bench.machine.left = 1 << 40
+    bench.do(START)
+    bench.step(50)
+    bench.machine.left = 1 << 20
+    bench.step(120)
+    state = bench.recorder.state(0)
+    assert not state.recording
+    assert "GiB" in state.error
+    assert bench.machine.journals[0].closed
+    (attributes,) = episodes(tmp_path).values()
+    assert attributes["end_reason"] == "disk full"
+
+
+def test_disk_that_fails_ends_the_take_and_not_the_recorder(bench, tmp_path):
+    bench.do(START)
+    bench.step(30)
+    bench.machine.journals[0].fails = OSError(errno.ENOSPC, "No space left on device")
+    bench.step(5)
+    state = bench.recorder.state(0)
+    assert not state.recording
+    assert "No space left" in state.error
+    assert next(iter(episodes(tmp_path).values()))["complete"]
+    assert bench.do(START).success
+
+
+def test_everything_goes_into_the_journal_between_takes_too(bench):
+    bench.do(OPEN)
+    bench.step(30)
+    (journal,) = bench.machine.journals
+    assert len([r for r in journal.rows if r[0] == "/teleop/input/debug/frame"]) == 30
+
+
+def test_journal_and_take_are_flushed_each_half_second(bench):
+    bench.do(START)
+    bench.step(201)
+    assert bench.machine.journals[0].flushed == 4
+
+
+def test_broken_sample_is_kept_counted_and_shown(bench):
+    bench.do(START)
+    bench.step(2)
+    broken = bench.sample("/teleop/frame", None, 0)
+
+    def refuse(_data):
+        raise ValueError("breaks off")
+
+    feeds = dict(bench.recorder._decoders.frames)
+    bench.recorder._decoders = bench.recorder._decoders._replace(
+        frames=feeds | {"/teleop/frame": (refuse, feeds["/teleop/frame"][1])}
+    )
+    bench.recorder.hear([broken], 0.1, stamp(3))
+    assert "do not decode" in bench.recorder.state(0).notice
+    assert bench.machine.journals[0].rows[-1][1] == broken.data
+
+
+def test_simulation_that_plays_and_stops_starts_and_ends_takes(tmp_path):
+    bench = make_bench(tmp_path, follow_simulation=True)
+    bench.step(20)
+    assert bench.recorder.take is not None
+    for _ in range(80):
+        n = bench.number
+        bench.recorder.hear([], n * 0.01, stamp(n))
+        bench.number += 1
+    assert bench.recorder.take is None
+    assert next(iter(episodes(tmp_path).values()))["end_reason"] == "simulation stopped"
+
+
+def test_grade_names_what_was_wrong(bench):
+    bench.do(START)
+    bench.step(20)
+    bench.step(20, reason=Reason.SPEED_LIMIT)
+    bench.step(5, Authority.GRACE, Reason.UNTRACKED)
+    bench.step(20)
+    bench.step(3, reason=Reason.COLLISION)
+    bench.step(10)
+    message = bench.do(END).message
+    for words in ("fair", "tracking lost 2 times", "the guard cut in 2 times", "limits bound"):
+        assert words in message
+
+
+def test_adding_a_row_costs_the_same_in_a_long_take(tmp_path):
+    # the same number of HDF5 calls and bytes, whatever the length: blocks are flushed, never copied
+    bench = make_bench(tmp_path)
+    bench.do(START)
+    sizes = []
+    for _ in range(4):
+        before = bench.recorder.take.file._file.id.get_filesize()
+        bench.step(512)
+        bench.recorder.take.file.flush()
+        sizes.append(bench.recorder.take.file._file.id.get_filesize() - before)
+    assert max(sizes[1:]) < 1.3 * min(sizes[1:])
+    assert len(ARMS) == 2
