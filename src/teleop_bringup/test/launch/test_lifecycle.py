@@ -86,7 +86,7 @@ def test_ctrl_c_ends_every_process_within_five_seconds_quietly(attempt):
 
 
 def test_duration_ends_the_launch_by_itself_with_status_zero():
-    with free_domain() as domain, testing.graph(domain, "input:=debug", "duration:=3", *QUIET) as graph:
+    with free_domain() as domain, testing.graph(domain, "input:=debug", "duration:=6", *QUIET) as graph:
         assert graph.process.wait(40) == 0
 
 
