@@ -17,4 +17,9 @@ setup(
     description="The SO-101's servo bus: driver, calibration, tools, and an emulated bus.",
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
+    entry_points={
+        "console_scripts": [
+            "so101_driver = teleop_hw_so101.executables:so101_driver",
+        ]
+    },
 )

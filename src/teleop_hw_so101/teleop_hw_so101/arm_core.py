@@ -1,0 +1,339 @@
+"""One arm's driver as pure state: what is known of the servos, what they are told next, and what is published.
+
+Commands are judged by the rules that every driver has (``teleop_common.driver``); what is added here is the servo's side: ticks,
+a bound on speed as the last resort, silence of single servos, faults, parking. Time comes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from teleop_common.driver import Driver, DriverConfig
+from teleop_common.records import DriverState, Header, JointCommand, JointState
+from teleop_hw_so101 import parking
+from teleop_hw_so101.parking import Parking
+from teleop_hw_so101.registers import status_text
+from teleop_hw_so101.samples import Samples, Servo
+from teleop_hw_so101.units import JointScale
+
+_CREDIT = 0.1  # [s] of motion at full speed that may be made at once: commands come in bursts
+
+
+@dataclass(frozen=True)
+class ArmConfig:
+    """Settings of one arm.
+
+    Attributes:
+        driver: the rules for commands.
+        joints: joint names without prefix.
+        ids: servo IDs, in the order of ``driver.names``.
+        scales: ticks ↔ radians, in that order.
+        speed_bound: no goal moves faster, whatever is commanded [rad/s].
+        sample_timeout: age from which a joint counts as not measured [s].
+        suspect_after: silence after which a servo is not written until its torque is read again [s].
+        degraded_misses: lost readings in a row from which the arm counts as degraded.
+        rest: where the arm may lie without torque [rad].
+        park_speed: largest speed on the way there [rad/s].
+        park_time: longest time for it [s].
+    """
+
+    driver: DriverConfig
+    joints: tuple[str, ...]
+    ids: tuple[int, ...]
+    scales: tuple[JointScale, ...]
+    speed_bound: float
+    sample_timeout: float = 0.2
+    suspect_after: float = 0.06
+    degraded_misses: int = 10
+    rest: tuple[float, ...] = ()
+    park_speed: float = 2.0
+    park_time: float = 3.0
+
+
+@dataclass
+class Tally:
+    """Counts since the start.
+
+    Attributes:
+        writes: goals written to the servos.
+        motions: readings of motion, also those that some servo did not answer.
+        reads: those that all answered.
+        clipped: commands cut to the speed bound.
+        held: commands refused because of a fault, a lost arm, or parking.
+    """
+
+    writes: int = 0
+    motions: int = 0
+    reads: int = 0
+    clipped: int = 0
+    held: int = 0
+
+
+@dataclass
+class ArmCore:
+    """State of one arm.
+
+    Attributes:
+        config: settings.
+        instance: number of this start.
+        driver: rules for commands; None until every servo was heard once.
+        samples: what is known of the servos.
+        connected: the port is open and the arm on it is the calibrated one.
+        fault: what stops commands until torque is asked for anew, in words.
+        problem: why the arm is not connected, or cannot be armed, in words.
+        parking: the way to rest, while it is made.
+        tally: counts.
+    """
+
+    config: ArmConfig
+    instance: int
+    driver: Driver | None = None
+    connected: bool = False
+    fault: str = ""
+    problem: str = "no servo was heard yet"
+    parking: Parking | None = None
+    tally: Tally = field(default_factory=Tally)
+    last_refusal: str = ""
+
+    def __post_init__(self) -> None:
+        """Begin with nothing known."""
+        self.samples = Samples([Servo() for _ in self.config.ids], self.config.suspect_after)
+        self._credit = [0.0] * len(self.config.ids)
+        self._credited: float | None = None
+
+    # what comes from the bus
+
+    def found(self, torque: Sequence[bool], goals: Sequence[int], now: float) -> None:
+        """The calibrated arm answered: hold what it holds.
+
+        Args:
+            torque: whether each servo's torque is on.
+            goals: goal registers [step].
+            now: monotonic clock [s].
+        """
+        measured = self.measured()
+        if measured is None:
+            raise RuntimeError("found() needs a motion sample of every servo first")
+        on = all(torque)
+        scales = self.config.scales
+        goal = tuple(s.radians(s.goal(s.radians(g))) for s, g in zip(scales, goals)) if on else measured
+        if self.driver is None:
+            self.driver = Driver(self.config.driver, self.instance, goal, on)
+        else:
+            was = self.driver.memory
+            self.driver.restart(goal)
+            self.driver.memory = replace(self.driver.memory, torque_on=on)
+            if was.torque_on and not on:
+                self.fault = "the servos lost torque while they were away"
+        mixed = [name for name, is_on in zip(self.config.joints, torque) if is_on]
+        if mixed and not on:
+            self.fault = f"torque is on at {', '.join(mixed)} alone; ask for torque off or on"
+        for servo, is_on in zip(self.samples.servos, torque):
+            servo.suspect, servo.torque = False, is_on
+        self.connected, self.problem = True, ""
+        self._credited = now
+
+    def lost(self, problem: str) -> None:
+        """The port is gone, or what answers is not the calibrated arm."""
+        if self.connected:
+            self.samples.forget()
+        self.connected, self.problem, self.parking = False, problem, None
+
+    def took_motion(self, now: float) -> None:
+        """Every servo was asked for its motion: let a limp arm's goal follow, and judge what the readings say."""
+        measured, driver = self.measured(), self.driver
+        if driver is None or measured is None:
+            return
+        driver.follow(measured)
+        crossed, self.samples.seams = self.samples.seams, []
+        if crossed and driver.memory.torque_on:
+            names = ", ".join(self.config.joints[index] for index in dict.fromkeys(crossed))
+            self.fault = f"{names} was turned over the end of its scale with torque on; ask for torque off, turn it back by hand"
+
+    def took_torque(self, index: int, on: bool) -> None:
+        """The torque switch of servo ``index`` was read: one that fell without being asked lost its supply, and its goal too."""
+        servo, driver = self.samples.servos[index], self.driver
+        servo.torque = on
+        if driver is None or not driver.memory.torque_on:
+            servo.suspect = False
+            return
+        if on:
+            servo.suspect = False
+        elif all(s.torque is False for s in self.samples.servos):
+            # the whole arm is limp: say so, and let its goal follow
+            driver.torque(False, self.measured() or driver.memory.goal)
+            self.fault, self.parking = "all servos lost their torque (supply); ask for torque on", None
+        else:
+            off = [name for name, s in zip(self.config.joints, self.samples.servos) if s.torque is False]
+            self.fault = f"{', '.join(off)} lost torque (supply or cable); ask for torque off, then on"
+
+    # what comes from the graph
+
+    def command(self, command: JointCommand, now_ns: int, now: float) -> bool:
+        """Take a command on arrival; refused ones are counted and ``last_refusal`` says why."""
+        driver = self.driver
+        held = self._held()
+        if driver is None or held:
+            self.tally.held += 1
+            self.last_refusal = f"command for '{self.config.driver.arm}' refused (held): {held}"
+            return False
+        before = driver.memory.goal
+        if not driver.command(command, now_ns, now):
+            self.last_refusal = driver.last_refusal
+            return False
+        self._bound(driver, before, now)
+        return True
+
+    def _held(self) -> str:
+        if self.parking is not None:
+            return "the arm is being parked"
+        return self.fault or ("" if self.connected else self.problem)
+
+    def _bound(self, driver: Driver, before: Sequence[float], now: float) -> None:
+        """Cut what no servo may be asked for at once; the guard's own limit is well below."""
+        passed = _CREDIT if self._credited is None else now - self._credited
+        self._credited, most = now, _CREDIT * self.config.speed_bound
+        goal = list(driver.memory.goal)
+        for index, held in enumerate(before):
+            allowed = min(self._credit[index] + passed * self.config.speed_bound, most)
+            step = min(max(goal[index] - held, -allowed), allowed)
+            if held + step != goal[index] and abs(goal[index] - held) > allowed:
+                self.tally.clipped += 1
+                goal[index] = held + step
+            self._credit[index] = allowed - abs(step)
+        driver.memory = replace(driver.memory, goal=tuple(goal))
+
+    def estop(self) -> bool:
+        """Latch the e-stop; returns whether torque must go off on the bus."""
+        if self.driver is None:
+            return self.config.driver.estop_release
+        self.parking = None
+        self.driver.latch_estop(self.measured() or self.driver.memory.goal)
+        return self.config.driver.estop_release
+
+    def reset_estop(self) -> str:
+        """Release the latch; torque stays as it is."""
+        if self.driver is None:
+            return self.problem
+        self.driver.reset_estop()
+        return ""
+
+    def may_arm(self) -> str:
+        """Return why torque may not be asked for, empty when it may."""
+        if self.driver is None or not self.connected:
+            return f"torque of '{self.config.driver.arm}': got on, allowed off: {self.problem}"
+        if self.driver.memory.estop:
+            return (
+                f"torque of '{self.config.driver.arm}': got on, allowed off while the e-stop is latched; reset the e-stop first"
+            )
+        return ""
+
+    def armed(self) -> None:
+        """The bus has torque on at the measured positions."""
+        if self.driver is None:
+            return
+        # by way of off: after a fault the goal is the one that was seeded, also when torque counted as on
+        self.driver.torque(False, self._seed())
+        self.driver.torque(True, self._seed())
+        self.fault = ""
+        for servo in self.samples.servos:
+            servo.torque, servo.suspect = True, False
+
+    def released(self) -> None:
+        """The bus has torque off."""
+        self.parking = None
+        if self.driver is not None:
+            self.driver.torque(False, self.measured() or self.driver.memory.goal)
+            self.fault = ""
+
+    def seed_ticks(self) -> dict[int, int]:
+        """Return the goal of every servo that equals where it stands [step by ID]."""
+        positions = self.samples.positions or ()
+        return {i: min(max(p, s.least), s.most) for i, p, s in zip(self.config.ids, positions, self.config.scales)}
+
+    def _seed(self) -> tuple[float, ...]:
+        ticks = self.seed_ticks().values()
+        return tuple(scale.radians(tick) for scale, tick in zip(self.config.scales, ticks))
+
+    # what goes to the bus
+
+    def goals(self, now: float) -> dict[int, int]:
+        """Return what is written now [step by servo ID]: nothing without torque, since a goal turns torque on by itself.
+
+        A servo that has been silent is left out: it may have lost its supply, and must not wake up with an old goal.
+        """
+        driver = self.driver
+        if driver is None or not self.connected or not driver.memory.torque_on or self.fault:
+            return {}
+        if self.parking is not None:
+            driver.memory = replace(driver.memory, goal=self.parking.at(now))
+        found = {}
+        for servo, ident, scale, goal in zip(
+            self.samples.servos, self.config.ids, self.config.scales, driver.memory.goal, strict=True
+        ):
+            if not servo.suspect and servo.age(now) <= self.config.suspect_after:
+                found[ident] = scale.goal(goal)
+        return found
+
+    def park(self, now: float) -> str:
+        """Begin the way to rest; returns why not, empty when it began."""
+        driver = self.driver
+        if driver is None or not self.connected or not driver.memory.torque_on or driver.memory.estop or self.fault:
+            return "nothing to park: no torque, e-stop or fault"
+        self.parking = parking.plan(driver.memory.goal, self.config.rest, now, self.config.park_speed, self.config.park_time)
+        if self.parking is None:
+            return f"rest is farther than {self.config.park_time:g} s at {self.config.park_speed:g} rad/s; the arm holds"
+        return ""
+
+    # what is published
+
+    def measured(self) -> tuple[float, ...] | None:
+        """Return the newest joint positions [rad], None before every servo was heard."""
+        positions = self.samples.positions
+        return None if positions is None else tuple(s.radians(p) for s, p in zip(self.config.scales, positions))
+
+    def joint_state(self, now: float, now_ns: int) -> JointState | None:
+        """Return the measured joints, stamped with the time of the oldest fresh reading; None while one is too old.
+
+        A joint whose last reply was lost rides along with its last position for ``sample_timeout``; its age is in the
+        driver's state. After that the arm counts as not measured: old numbers with new stamps would be lies.
+        """
+        motions = [servo.motion for servo in self.samples.servos if servo.motion is not None]
+        measured = self.measured()
+        if measured is None or not self.samples.complete(now, self.config.sample_timeout):
+            return None
+        newest = max(motion.time for motion in motions)
+        time = min(motion.time for motion in motions if newest - motion.time < 0.01)
+        speeds = tuple(s.speed(m.velocity) for s, m in zip(self.config.scales, motions))
+        stamp = now_ns - round((now - time) * 1e9)
+        return JointState(Header(stamp, ""), self.config.driver.names, measured, speeds, ())
+
+    def error(self, now: float) -> str:
+        """Return what is wrong, in words, empty when all is well."""
+        if not self.connected:
+            return self.problem
+        found = [self.fault] if self.fault else []
+        for name, servo in zip(self.config.joints, self.samples.servos):
+            if servo.misses >= self.config.degraded_misses:
+                found.append(f"{name} gave no reading {servo.misses} times in a row")
+            if servo.status:
+                found.append(f"{name} reports {status_text(servo.status)}")
+        return "; ".join(found)
+
+    def state(self, now: float, stamp: int, write_hz: float, read_hz: float) -> DriverState | None:
+        """Return the state to publish, None before every servo was heard once."""
+        if self.driver is None:
+            return None
+        servos = self.samples.servos
+        nan = float("nan")
+        signs = [1.0 if scale.radians_per_tick > 0 else -1.0 for scale in self.config.scales]
+        load = [nan if s.motion is None else sign * s.motion.load for s, sign in zip(servos, signs)]
+        base = self.driver.state(stamp, now, load=load, write_hz=write_hz, read_hz=read_hz, error=self.error(now))
+        return base._replace(
+            status=tuple(s.status for s in servos),
+            voltage=tuple(s.slow.voltage for s in servos),
+            temperature=tuple(s.slow.temperature for s in servos),
+            current=tuple(s.slow.current for s in servos),
+            sample_age=tuple(min(s.age(now), 1e6) for s in servos),
+        )
