@@ -332,3 +332,4 @@ class RecorderState(NamedTuple):
     missed: int = 0
     task: str = ""
     error: str = ""
+    notice: str = ""
