@@ -52,8 +52,10 @@ run_tests() {
   options=(-n 2)
   run_ring unit ring unit "${underlay[@]/%//test/unit}" src/*/test/unit
   # rings with real processes: a starved machine leaves gaps of 0.2 s, on which the guard rightly stops; once more, then it counts
-  options=(--reruns 2 --reruns-delay 2)
+  # tests of nodes mostly wait, each in a domain of its own: two at a time; those of the graph need both cores
+  options=(--reruns 2 --reruns-delay 2 -n 2 --dist loadfile)
   run_ring node ring node "${underlay[@]/%//test/node}" src/*/test/node
+  options=(--reruns 2 --reruns-delay 2)
   run_ring launch ring launch "${underlay[@]/%//test/launch}" src/*/test/launch
   run_ring web page page
   run_ring web ring web src/*/test/web

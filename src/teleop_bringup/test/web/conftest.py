@@ -11,7 +11,12 @@ from teleop_web import testing as web  # noqa: E402
 ARGUMENTS = ("cameras:=false", "bind:=127.0.0.1", "https_port:=0", "http_port:=0", "log_level:=warn")
 
 
-@pytest.fixture(scope="module")
+def pytest_collection_modifyitems(items):
+    """Put the tests that share the cockpit's graph behind those that start their own: no test then runs beside a second graph."""
+    items.sort(key=lambda item: "cockpit" in getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="session")
 def served(tmp_path_factory):
     """Starts a graph with input from ``source`` and its pages on free ports; gives the graph and where the pages are."""
 
@@ -27,7 +32,7 @@ def served(tmp_path_factory):
     return start
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cockpit(browser, served):
     """A graph that is fed with frames, and its cockpit in a browser."""
     with served("external") as (graph, address):
