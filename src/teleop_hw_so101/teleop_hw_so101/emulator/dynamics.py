@@ -28,7 +28,9 @@ from teleop_hw_so101.registers import STEPS_PER_TURN
 
 Array = NDArray[np.float64]
 STEPS_PER_RADIAN = STEPS_PER_TURN / (2.0 * math.pi)
-_HOLD_STUCK = 100.0  # [Nm] of friction that no servo overcomes
+# friction that holds: at the defaults of the solver a limp arm creeps
+_STICTION_SOLREF, _STICTION_SOLIMP = (0.004, 1.0), (0.99, 0.999, 0.001)
+_STUCK = 1e4  # [Nm·s/rad] of damping: a jammed joint creeps less than a step in a second under the full torque
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ class Dynamics:
         model.actuator_biasprm[actuators, :3] = 0.0
         model.actuator_ctrllimited[actuators] = 0
         model.dof_frictionloss[self._dof] = self.motor.friction
+        model.dof_solref[self._dof], model.dof_solimp[self._dof, :3] = _STICTION_SOLREF, _STICTION_SOLIMP
+        self._damping = float(model.dof_damping[self._dof[0]])
 
     def _cubes(self, cell: Cell) -> None:
         for name, (x, y) in zip(CUBES, cell.cube_slots, strict=False):
@@ -119,7 +123,7 @@ class Dynamics:
 
     def stick(self, joint: int, stuck: bool) -> None:
         """Jam one joint, or free it."""
-        self.model.dof_frictionloss[self._dof[joint]] = _HOLD_STUCK if stuck else self.motor.friction
+        self.model.dof_damping[self._dof[joint]] = _STUCK if stuck else self._damping
 
     def push(self, joint: int, torque: float) -> None:
         """Push one joint from outside, as a person would, until told otherwise [Nm]."""
