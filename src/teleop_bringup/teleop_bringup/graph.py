@@ -10,6 +10,7 @@ import secrets
 import shutil
 from pathlib import Path
 
+from ament_index_python.packages import get_package_prefix
 from launch import LaunchContext, LaunchDescriptionEntity
 from launch.actions import (
     DeclareLaunchArgument,
@@ -36,9 +37,10 @@ CONFIG_ERROR = 2  # exit status of a node that refuses its configuration
 RESPAWN_DELAY = 1.0  # [s]
 LATER = {
     "openxr": "input:=openxr comes with the OpenXR provider, not in this version; use input:=web, debug or replay",
-    "record": "record:=true comes with the recorder, not in this version; use: ros2 bag record -e '/teleop/input/.*/frame'",
 }
 
+# Ctrl-C on a terminal reaches every process at once; one that hits Python while it starts prints a traceback
+_UNINTERRUPTED = "env --block-signal=INT"
 _CONFIG = PathJoinSubstitution([FindPackageShare("teleop_bringup"), "config"])
 ARGUMENTS = {
     "arms": ("left,right", "arms of the graph, comma-separated; each needs a mount in the cell file", None),
@@ -53,7 +55,10 @@ ARGUMENTS = {
     "cameras": ("true", "render the simulated cameras", ["true", "false"]),
     "web": ("true", "serve the headset page and the cockpit", ["true", "false"]),
     "rviz": ("false", "open RViz, where it is installed", ["true", "false"]),
-    "record": ("false", "record episodes", ["true", "false"]),
+    "record": ("false", "run the recorder: sessions and takes of everything, docs/recording.md", ["true", "false"]),
+    "record_folder": ("", "where sessions are kept; empty: ~/xr-teleop/sessions", None),
+    "session": ("", "name of the session; empty: from the time of its opening", None),
+    "task": ("", "instruction of the takes, for the data set", None),
     "autostart": ("true", "connect and start the session once the provider is there", ["true", "false"]),
     "stance": ("behind", "how the operator stands to the arms", ["behind", "facing", "camera"]),
     "view": ("overshoulder", "camera view in use, for stance:=camera: a name in config/views.yaml", None),
@@ -119,7 +124,13 @@ _NODES = {"robot_state_publisher"}  # names of all nodes described so far
 _TYPES: dict[str, type] = {"autostart": bool, "loop": bool, "https_port": int, "http_port": int, "cubes_seed": int}
 
 
-def node(package: str, executable: str, *parameters: str, when: PythonExpression, prefix: str = "", **fixed: object) -> Node:
+def _is_script(package: str, executable: str) -> bool:
+    """Return whether a node is a Python script, as all of ours; its start takes long and unblocks SIGINT itself."""
+    path = Path(get_package_prefix(package)) / "lib" / package / executable
+    return path.is_file() and path.open("rb").read(2) == b"#!"
+
+
+def node(package: str, executable: str, *parameters: str, when: PythonExpression, **fixed: object) -> Node:
     """Describe one node of the graph; it respawns and is named like its executable.
 
     Args:
@@ -127,7 +138,6 @@ def node(package: str, executable: str, *parameters: str, when: PythonExpression
         executable: its executable.
         parameters: launch arguments handed on as parameters of the same name.
         when: condition on which it runs.
-        prefix: command put before it, e.g. ``nice -n 10``.
         fixed: further parameters.
     """
     handed = {name: _parameter(name) for name in parameters}
@@ -136,12 +146,13 @@ def node(package: str, executable: str, *parameters: str, when: PythonExpression
         package=package,
         executable=executable,
         name=executable,
+        exec_name=executable,  # else the prefix names the process
         output="screen",
         respawn=True,
         respawn_delay=RESPAWN_DELAY,
         parameters=[LaunchConfiguration("params_file"), {**handed, **fixed}],
         ros_arguments=["--log-level", LaunchConfiguration("log_level")],
-        prefix=prefix,
+        prefix=f"{_UNINTERRUPTED} " if _is_script(package, executable) else "",
         condition=IfCondition(when),
     )
 
@@ -165,6 +176,11 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
             "teleop_web", "web_gateway", "limits_file", "bind", "https_port", "http_port",
             when=_both(OPERATOR_SIDE, _is("web", "true")), arms=ARMS, pairing_code=ParameterValue(code, value_type=str),
         ),
+        node(
+            "teleop_recorder", "recorder", "limits_file", "cell_file", "session", "task",
+            when=_both(OPERATOR_SIDE, _is("record", "true")), arms=ARMS,
+            folder=ParameterValue(LaunchConfiguration("record_folder"), value_type=str),
+        ),
         Node(
             package="rviz2", executable="rviz2", name="rviz2", output="log",
             arguments=["-d", PathJoinSubstitution([_CONFIG, "rviz", "teleop.rviz"])],
@@ -181,7 +197,7 @@ def control_nodes(leash: str = "") -> list[LaunchDescriptionEntity]:
     """
     fixed = {"leash": leash} if leash else {}
     description = Command(
-        ["python3 -m teleop_description --arms ", LaunchConfiguration("arms"),
+        [f"{_UNINTERRUPTED} python3 -m teleop_description --arms ", LaunchConfiguration("arms"),
          " --limits ", LaunchConfiguration("limits_file"), " --cell ", LaunchConfiguration("cell_file")]
     )  # fmt: skip
     return [
@@ -225,8 +241,6 @@ def _refuse(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         raise RuntimeError(str(error)) from error
     if chosen.get("input") == "openxr":
         raise RuntimeError(LATER["openxr"])
-    if chosen.get("record") == "true":
-        raise RuntimeError(LATER["record"])
     if chosen.get("input") == "replay" and not chosen.get("bag"):
         raise RuntimeError("launch argument 'bag': got '', allowed a bag's directory or .mcap file; add bag:=PATH")
     if chosen.get("rviz") == "true" and shutil.which("rviz2") is None:

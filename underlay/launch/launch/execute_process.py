@@ -212,7 +212,8 @@ class ExecuteProcess(Action):
                 self._log.error("process still runs %g s after the last signal; escalating", seconds)
             self._log.info("sending signal '%s' to process[%s]", kind.name, self.process_name)
             with suppress(ProcessLookupError):  # it may end at any moment
-                transport.send_signal(kind)
+                # not by the transport: it polls first, and a child reaped there has lost its status for the loop
+                os.kill(transport.get_pid(), kind)
 
     def on_started(self, transport: asyncio.SubprocessTransport, context: LaunchContext) -> None:
         """Take the transport of a new run, before its first output."""

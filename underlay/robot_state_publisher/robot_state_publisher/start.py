@@ -10,6 +10,8 @@ def main() -> int:
     """Run the node until SIGINT or SIGTERM and return its exit status."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))
+    # a launch file may have started us with SIGINT blocked, so that it does not hit Python's own start
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     from robot_state_publisher.node import main as run
 
     return run()

@@ -85,6 +85,13 @@ def test_ctrl_c_ends_every_process_within_five_seconds_quietly(attempt):
         assert not [pid for pid in children if os.path.exists(f"/proc/{pid}")]
 
 
+def test_ctrl_c_while_the_nodes_start_ends_quietly():
+    with free_domain() as domain, testing.graph(domain, "input:=debug", *QUIET) as graph:
+        graph.until(lambda: "process started" in graph.log, 20.0, "the first node")
+        assert graph.stop() == 0
+        assert "Traceback" not in graph.log
+
+
 def test_duration_ends_the_launch_by_itself_with_status_zero():
     with free_domain() as domain, testing.graph(domain, "input:=debug", "duration:=6", *QUIET) as graph:
         assert graph.process.wait(40) == 0
