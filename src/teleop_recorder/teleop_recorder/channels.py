@@ -42,8 +42,9 @@ def channels(arms: Sequence[str], joints: int, aim: bool, head: bool) -> dict[st
         "meta/time/origin_ns": Channel((), "i8", 0, "ns since the epoch, of the frame that caused the commit, 0 none"),
         "meta/time/received_ns": Channel((), "i8", 0, "ns since the epoch, when the commit reached the recorder"),
         "meta/commit": Channel((), "i8", 0, "the guard's number of the commit"),
-        "meta/frame/connection": Channel((), "i8", 0),
-        "meta/frame/sequence": Channel((), "i8", 0),
+        "meta/frame/connection": Channel((), "i8", 0, "of the operator's sample in teleop/, the newest at the commit"),
+        "meta/frame/sequence": Channel((), "i8", 0, "of that sample"),
+        "meta/frame/stamp_ns": Channel((), "i8", 0, "ns since the epoch, of that sample"),
         "guard/stamp_ns": Channel((), "i8", 0, "ns since the epoch, of the guard state below (10 Hz)"),
         "guard/scale": Channel((), "f4", _NAN, "0..1, of the last step"),
         "guard/holding": Channel((), "u1"),
@@ -87,6 +88,8 @@ def _put_pose(row: dict[str, Any], base: str, pose: Pose, flags: int) -> None:
 
 def put_frame(row: dict[str, Any], frame: TeleopFrame, aim: bool, head: bool) -> None:
     """Fill in the operator's sample."""
+    row["meta/frame/connection"], row["meta/frame/sequence"] = frame.connection, frame.sequence
+    row["meta/frame/stamp_ns"] = frame.header.stamp
     for side in SIDES:
         hand: Controller = frame.hand(side)
         base = f"teleop/{side}"
@@ -110,7 +113,6 @@ def put_commit(row: dict[str, Any], command: JointCommand, received: int, began:
     row["meta/time/stamp_ns"], row["meta/time/monotonic_ns"] = stamp, command.commit_time_ns
     row["meta/time/origin_ns"], row["meta/time/received_ns"] = command.origin_stamp, received
     row["meta/commit"] = command.commit
-    row["meta/frame/connection"], row["meta/frame/sequence"] = command.connection, command.frame_sequence
 
 
 def put_command(row: dict[str, Any], arm: str, command: JointCommand, joints: int) -> None:

@@ -13,11 +13,13 @@ class Chain:
         first: number of the first message heard.
         last: number of the newest.
         received: how many were heard.
+        gap: the newest gap: number before it, how many were heard until then, number after it.
     """
 
     first: int
     last: int
     received: int = 1
+    gap: tuple[int, int, int] | None = None
 
     @property
     def published(self) -> int:
@@ -31,18 +33,21 @@ class TopicCount:
 
     DDS numbers the messages of each publisher from 1. A sample does not say whose it is, so that numbers are sorted into chains:
     the successor of a chain's newest number belongs to it; a larger one follows the nearest smaller newest, and what lies between
-    was lost; one that is smaller than all begins a chain, a second publisher or one that started anew.
+    was lost; one that is smaller than all begins a chain, a second publisher or one that started anew. A missing number
+    that comes after all tells that what came after the gap was another publisher's.
 
     Attributes:
         chains: one for each publisher heard.
         written: how many reached the file.
+        passed: how many were not wanted: pictures between takes.
     """
 
     chains: list[Chain] = field(default_factory=list)
     written: int = 0
+    passed: int = 0
 
     def hear(self, number: int) -> int:
-        """Count a received message and return how many were lost right before it.
+        """Count a received message and return how many seem lost right before it.
 
         Args:
             number: the publisher's number of the message.
@@ -54,12 +59,25 @@ class TopicCount:
                 return 0
             if number > chain.last and (before is None or chain.last > before.last):
                 before = chain
+        if self._split(number):
+            return 0
         if before is None:
             self.chains.append(Chain(number, number))
             return 0
         lost = number - before.last - 1
+        before.gap = (before.last, before.received, number)
         before.last, before.received = number, before.received + 1
         return lost
+
+    def _split(self, number: int) -> bool:
+        """Where ``number`` follows what came before a gap, make two publishers of that chain."""
+        for chain in self.chains:
+            if chain.gap is not None and number == chain.gap[0] + 1:
+                _, received, after = chain.gap
+                self.chains.append(Chain(after, chain.last, chain.received - received))
+                chain.last, chain.received, chain.gap = number, received + 1, None
+                return True
+        return False
 
     @property
     def published(self) -> int:
@@ -91,6 +109,10 @@ class Counts:
         """Count a message that reached the file."""
         self.topics[topic].written += 1
 
+    def passed(self, topic: str) -> None:
+        """Count a message that is not wanted now."""
+        self.topics[topic].passed += 1
+
     def mark(self) -> None:
         """Begin to count anew: ``since_mark`` tells what came after."""
         self._marks = {name: count.mark() for name, count in self.topics.items()}
@@ -106,5 +128,10 @@ class Counts:
         return found
 
     def totals(self) -> dict[str, dict[str, int]]:
-        """Return topic → published, received, written since the beginning."""
-        return {n: dict(zip(("published", "received", "written"), c.mark(), strict=True)) for n, c in sorted(self.topics.items())}
+        """Return topic → published, received, written, and passed over where that is not zero, since the beginning."""
+        found = {}
+        for name, count in sorted(self.topics.items()):
+            found[name] = dict(zip(("published", "received", "written"), count.mark(), strict=True))
+            if count.passed:
+                found[name]["passed"] = count.passed
+        return found

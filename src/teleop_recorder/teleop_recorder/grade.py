@@ -72,8 +72,8 @@ class Grade:
             arm.biting = biting
             arm.losses += command.authority == Authority.GRACE and arm.state != Authority.GRACE
             arm.state = command.authority
-            frame = (command.connection, command.frame_sequence)
-        if row.commands and frame != self._frame:
+        frame = (row.get("meta/frame/connection", 0), row.get("meta/frame/sequence", 0))
+        if frame != self._frame:
             self._frame = frame
             self.frames += 1
 

@@ -117,7 +117,10 @@ class Recorder:
     def _open(self, _task: str, now: float, stamp: int) -> Reply:
         if self.session is not None:
             return Reply(False, f"session '{self.session.folder.name}': is open; close it first")
-        name = self.settings.session or layout.free_name(self.settings.root, _name(stamp))
+        name = self.settings.session or _name(stamp)
+        if name != self.settings.overwrite:
+            # a recorder that was killed goes on beside what it left
+            name = layout.free_name(self.settings.root, name)
         self.settings.root.mkdir(parents=True, exist_ok=True)
         if refusal := self._full():
             return Reply(False, refusal)
@@ -196,7 +199,9 @@ class Recorder:
         topic = sample.topic
         self.counts.hear(topic, sample.number)
         camera = self._decoders.cameras.get(topic)
-        if self._journal is not None and (camera is None or self.take is not None):
+        if camera is not None and self.take is None:
+            self.counts.passed(topic)
+        elif self._journal is not None:
             self._journal.write(topic, sample.data, sample.received)
             self.counts.wrote(topic)
         try:
