@@ -181,11 +181,6 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
             when=_both(OPERATOR_SIDE, _is("record", "true")), arms=ARMS,
             folder=ParameterValue(LaunchConfiguration("record_folder"), value_type=str),
         ),
-        node(
-            "teleop_recorder", "recorder", "limits_file", "cell_file", "session", "task",
-            when=_both(OPERATOR_SIDE, _is("record", "true")), arms=ARMS,
-            folder=ParameterValue(LaunchConfiguration("record_folder"), value_type=str),
-        ),
         Node(
             package="rviz2", executable="rviz2", name="rviz2", output="log",
             arguments=["-d", PathJoinSubstitution([_CONFIG, "rviz", "teleop.rviz"])],

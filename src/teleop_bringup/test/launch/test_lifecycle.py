@@ -160,7 +160,6 @@ def test_port_in_use_is_named():
     ("argument", "reason"),
     [
         ("input:=openxr", "OpenXR"),
-        ("record:=true", "recorder"),
         ("input:=replay", "bag"),
         ("input:=mouse", "mouse"),
         ("rviz:=true", "rviz2"),
