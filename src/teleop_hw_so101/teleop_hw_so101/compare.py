@@ -80,6 +80,16 @@ def _beyond(limits: JointLimits, calibration: ArmCalibration) -> tuple[float, fl
     return math.degrees(ends[0] - limits.lower), math.degrees(limits.upper - ends[1])
 
 
+def centred(calibration: ArmCalibration, robot: RobotLimits) -> ArmCalibration:
+    """Return the calibration with the middle of each arm joint's range at the middle of its limits, where nobody measured it.
+
+    The SO-101's wrist rolls from -157° to 163°: its stops lie about 2.8°, at which the hand is level.
+    """
+    middles = {joint.name: round((joint.lower + joint.upper) / 2.0, 6) for joint in robot.joints}
+    joints = (j if j.zero_offset else replace(j, zero_offset=middles.get(j.name, 0.0)) for j in calibration.joints)
+    return replace(calibration, joints=tuple(joints))
+
+
 def zeroed(calibration: ArmCalibration, readings: Mapping[str, int], pose: Mapping[str, float]) -> ArmCalibration:
     """Return the calibration with the zero offsets that make ``readings`` mean ``pose``.
 

@@ -1,0 +1,1 @@
+"""The servo tools behind ``./teleop arm``."""
