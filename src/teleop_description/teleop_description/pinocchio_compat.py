@@ -17,7 +17,7 @@ try:
 except ImportError:
     import hppfcl as coal
 
-__all__ = ["coal", "convex_hull", "joint_of", "solid"]
+__all__ = ["coal", "convex_hull", "joint_of", "kept", "solid"]
 _Vectors = getattr(coal, "StdVec_Vec3s", None) or coal.StdVec_Vec3f
 
 
@@ -42,3 +42,8 @@ def joint_of(frame: pin.Frame) -> int:
 def solid(name: str, joint: int, placement: pin.SE3, shape: Any) -> pin.GeometryObject:
     """Return the geometry ``name`` of coal's ``shape``, at ``placement`` in the frame of ``joint``."""
     return pin.GeometryObject(name=name, parent_joint=joint, placement=placement, collision_geometry=shape)
+
+
+def kept(places: Any) -> Any:
+    """Return the placements of ``Data.oMi`` as they are now, by joint index: what is computed later does not change them."""
+    return places.copy() if hasattr(places, "copy") else [place.copy() for place in places]

@@ -9,13 +9,12 @@ scale of the step for which it holds. A pair of one arm, or of an arm and a box,
 On the way from the measurement the start is the nearer of measurement and last commit, so that a step which improves on the
 last commit passes. The gripper never takes part: every configuration is judged at its measured opening.
 
-Before it, each arm by itself, the floor: no part of a moving link below the bench, by the exact hull.
+Before it, each arm by itself, the floor: see there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from teleop_common.records import ClearancePair
 from teleop_safety import sweep
 from teleop_safety.capsules import Points
 from teleop_safety.envelope import Clearance, Pose, Verdict
+from teleop_safety.floor import TOLERANCE, Floor
 from teleop_safety.layer import Layer, Places
 from teleop_safety.pieces import Piece
 from teleop_safety.screen import Screen
@@ -32,8 +32,6 @@ from teleop_safety.space import Space, in_pieces
 from teleop_safety.state import Joints
 from teleop_safety.sweep import Sample
 
-TOLERANCE = 1e-6  # [m]
-_HALVINGS = 10
 _TRIES = 7  # of a scale
 _CLOSE = 0.97  # of a guessed scale is tried: a guess is linear, distances are not quite
 _LEAST = 1e-3  # scale below which a step is a hold
@@ -86,7 +84,8 @@ class CollisionFilter:
     ) -> None:
         """Prepare the data that every evaluation reuses."""
         self.geometry = geometry
-        self._arms, self._space, self._margin, self._floor, self._grip = arms, space, margin, floor, grip
+        self._arms, self._space, self._margin, self._grip = arms, space, margin, grip
+        self._floor = Floor(space, arms, grip, floor)
         self._model, self._data = space.model, space.model.createData()
         alike, count = space.alike(), len(space.pairs)
         self._coarse = Layer(space.model, self._data, space.coarse, space.capsules, alike, count)
@@ -97,19 +96,12 @@ class CollisionFilter:
         self._fine = self._layers[-1]
         self._screen: Screen | None = None
         self._offset = {arm: i * space.width for i, arm in enumerate(arms)}
-        self._bench = space.coarse.geometryObjects[len(space.bodies) - 1].geometry.d
-        self._lows = {
-            arm: [
-                (k, space.bodies[a]) for k, (a, _b) in enumerate(space.pairs) if k >= space.floor and space.bodies[a].arm == arm
-            ]
-            for arm in arms
-        }
         self._concerns = [{space.bodies[i].arm for i in pair} - {""} for pair in space.pairs]
 
     def in_pieces(self, pieces: tuple[Piece, ...]) -> CollisionFilter:
         """Return the same filter with convex ``pieces`` of the robot's links as its finest geometry."""
         space = self._space
-        finer = CollisionFilter(self._arms, space, self._margin, self._floor, self._grip)
+        finer = CollisionFilter(self._arms, space, self._margin, self._floor.clearance, self._grip)
         parts, count = in_pieces(space, pieces), len(space.pairs)
         # the hulls contain the meshes, not quite the pieces, which are inflated
         most = [max((s.radius for s in parts.solids if s.body == i), default=0.0) for i in range(len(space.hulls))]
@@ -135,16 +127,12 @@ class CollisionFilter:
             return Verdict(scale=0.0, why=f"position of {', '.join(unknown)} unknown, clearance cannot be judged")
         before = self._vector(start, measured, measured)
         after = self._vector(goal, start, measured)
-        floors: dict[str, float] = {}
         now = self._vector(measured, start, measured)
         distances = self._coarse.everything(after)
-        for arm in goal:
-            if any(distances[k] < self._floor for k, _body in self._lows[arm]):
-                share = self._above(arm, before, after)
-                if share < 1.0:
-                    floors[arm] = share
-                    part = slice(self._offset[arm], self._offset[arm] + self._grip)
-                    after[part] = before[part] + share * (after[part] - before[part])
+        floors = self._floor.cut(tuple(goal), before, after, distances)
+        for arm, share in floors.items():
+            part = slice(self._offset[arm], self._offset[arm] + self._grip)
+            after[part] = before[part] + share * (after[part] - before[part])
         if floors:
             distances = self._coarse.everything(after)
         # from here on, wherever the step or the way to it leads, no pair gets nearer by more than this
@@ -210,28 +198,6 @@ class CollisionFilter:
         a, b = self._space.pairs[k]
         return self._space.bodies[a].name, self._space.bodies[b].name
 
-    def _heights(self, arm: str, q: Points) -> list[float]:
-        """Return the lowest point of each moving link of ``arm`` above the bench [m]."""
-        pin.forwardKinematics(self._model, self._data, q)
-        heights = []
-        for _k, body in self._lows[arm]:
-            place = self._data.oMi[body.joint]
-            heights.append(float((body.hull @ place.rotation[2]).min()) + float(place.translation[2]) - self._bench)
-        return heights
-
-    def _above(self, arm: str, before: Points, after: Points) -> float:
-        """Return the largest share of one arm's step that keeps its links above the bench, or as high as they were."""
-        bounds = [min(self._floor, height) - TOLERANCE for height in self._heights(arm, before)]
-        part = slice(self._offset[arm], self._offset[arm] + self._grip)
-        step = after[part] - before[part]
-
-        def good(share: float) -> bool:
-            q = before.copy()
-            q[part] += share * step
-            return all(height >= bound for height, bound in zip(self._heights(arm, q), bounds))
-
-        return 1.0 if good(1.0) else _bisect(good)
-
     def _reduced(self, risk: _Risk, whole: Sample, moving: tuple[str, ...], floors: dict[str, float]) -> Verdict:
         """Return what of the step keeps to the rule, and which way what stops it lies."""
         layer, concerns, before, after = self._fine, self._concerns, risk.start.q, whole.q
@@ -291,11 +257,10 @@ class CollisionFilter:
             return [], []
         after, before, now = corners
         ways = [] if self._screen is None else [self._layers[-2].direction(k) for k in groups]
-        joints = self._fine.joints([self._fine.group[k][0] for k in groups])
-        places = [self._fine.places(joints)]
+        places = [self._fine.places()]
         for q in (before, now):
             pin.forwardKinematics(self._model, self._data, q)
-            places.append(self._fine.places(joints))
+            places.append(self._fine.places())
         self._fine.place(after)
         if self._screen is None:
             return [i for k in groups for i in self._fine.near(k, need[k])], places
@@ -362,20 +327,8 @@ class CollisionFilter:
         end = sweep.end(layer, q, risk.pairs)
         room = {i: end.distance[i] - risk.commit[i] for i in risk.pairs}
         near = sorted((i for i in risk.pairs if room[i] < _BLOCKS), key=room.__getitem__)[:_NORMALS]
-        gradients = [layer.gradient(i, q) for i in near]
+        gradients = layer.gradients(near, q)
         return {
             arm: tuple(tuple(map(float, g[self._offset[arm] : self._offset[arm] + self._grip])) for g in gradients)
             for arm in moving
         }
-
-
-def _bisect(good: Callable[[float], bool]) -> float:
-    """Return the largest share in [0, 1) found good by halving; 0, a hold, is always allowed."""
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        if good(middle):
-            low = middle
-        else:
-            high = middle
-    return low

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
+from teleop_description.pinocchio_compat import kept
 from teleop_safety.capsules import Points
 from teleop_safety.reach import chain
 
@@ -47,11 +48,34 @@ class Pair(NamedTuple):
     anchor: int
 
 
-class Places(NamedTuple):
-    """Where joints are: rotation (3, 3) and origin (3,) [m] by joint index."""
+class Places:
+    """Where joints were at one configuration.
 
-    turn: dict[int, Points]
-    origin: dict[int, Points]
+    Args:
+        at: their placements, by joint index.
+    """
+
+    __slots__ = ("_at", "_matrices")
+
+    def __init__(self, at: Any) -> None:
+        """Keep the placements; arrays are made of those that are asked for."""
+        self._at = at
+        self._matrices: dict[int, Points] = {}
+
+    def _matrix(self, joint: int) -> Points:
+        found = self._matrices.get(joint)
+        if found is None:
+            self._matrices[joint] = found = self._at[joint].homogeneous[:3]
+        return found
+
+    def turn(self, joint: int) -> Points:
+        """Return a joint's rotation, shape (3, 3)."""
+        return self._matrix(joint)[:, :3]
+
+    def seen(self, n: Points, joint: int) -> Points:
+        """Return what times (point, 1), in the joint's frame, is the point's coordinate along ``n`` (world), shape (4,)."""
+        result: Points = n @ self._matrix(joint)
+        return result
 
 
 class Layer:
@@ -159,38 +183,37 @@ class Layer:
         length = math.sqrt(way @ way)
         return way / length if length > 0.0 else way
 
-    def gradient(self, index: int, q: Points) -> Points:
-        """Return how the pair's distance grows with each joint at ``q``, shape (nv,) [m/rad]; measures it anew."""
+    def gradients(self, indices: list[int], q: Points) -> list[Points]:
+        """Return how the distance of each pair grows with each joint at ``q``, shape (nv,) [m/rad].
+
+        The pairs must be those as last measured, placed by ``q``.
+        """
+        if not indices:
+            return []
         pin.computeJointJacobians(self._model, self._data, q)
-        self.follow()
-        self.distance(index)
+        jacobian = self._data.J
+        return [self._gradient(index, jacobian) for index in indices]
+
+    def _gradient(self, index: int, jacobian: Points) -> Points:
         n, (one, two) = self.direction(index), self.points(index)
         # a point's speed is v + w x p, with v and w of the joint in world: n·(w x p) = w·(p x n)
-        push = n @ self._data.J[:3]
-        turn = self._data.J[3:]
+        push = n @ jacobian[:3]
+        turn = jacobian[3:]
         grown: Points = self._two[index] * (push + _cross(two, n) @ turn) - self._one[index] * (push + _cross(one, n) @ turn)
         grown[self._moves[index] == 0.0] = 0.0  # carries both, or neither
         return grown
 
-    def places(self, chosen: set[int]) -> Places:
+    def places(self) -> Places:
         """Return where joints are, as placed."""
-        at = self._data.oMi
-        return Places({j: at[j].rotation.copy() for j in chosen}, {j: at[j].translation.copy() for j in chosen})
-
-    def joints(self, indices: list[int]) -> set[int]:
-        """Return the joints that ``separation`` of these pairs asks for."""
-        found = {0}
-        for pair in (self.pairs[i] for i in indices):
-            found.update((self.solids[pair.one].joint, self.solids[pair.two].joint, pair.anchor))
-        return found
+        return Places(kept(self._data.oMi))
 
     def separation(self, index: int, n: Points, at: Places) -> float:
         """Return how far apart the two are along ``n`` (unit, world): a lower bound of their distance [m]."""
         pair = self.pairs[index]
         one, two = self.solids[pair.one], self.solids[pair.two]
-        near = float((two.corners @ (n @ at.turn[two.joint])).min() + n @ at.origin[two.joint])
-        far = float((one.corners @ (n @ at.turn[one.joint])).max() + n @ at.origin[one.joint])
-        return near - far - one.radius - two.radius
+        to, of = at.seen(n, two.joint), at.seen(n, one.joint)
+        near, far = (two.corners @ to[:3]).min() + to[3], (one.corners @ of[:3]).max() + of[3]
+        return float(near - far) - one.radius - two.radius
 
 
 def _cross(p: Points, n: Points) -> Points:

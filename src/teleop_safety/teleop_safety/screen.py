@@ -19,20 +19,19 @@ from teleop_safety.layer import Layer, Places
 
 
 class _Stack(NamedTuple):
-    """The solids of one body: joint, all their corners (n, 3), where each one's begin, and radii."""
+    """The solids of one body: joint, all their corners and ones (4, n), where each one's begin, and radii."""
 
     joint: int
     corners: Points
     begins: NDArray[np.intp]
     radii: Points
 
-    def extents(self, n: Points, at: Places, sign: float) -> Points:
-        """Return how far each solid reaches along ``sign`` times ``n`` (world), times ``sign``."""
-        along = self.corners @ (at.turn[self.joint].T @ n)
-        offset = n @ at.origin[self.joint]
+    def extents(self, ways: tuple[Points, Points, Points], places: tuple[Places, Places, Places], sign: float) -> Points:
+        """Return how far each solid reaches along ``sign`` times each of ``ways`` (world), times ``sign``, shape (3, solids)."""
+        along = np.array([at.seen(n, self.joint) for n, at in zip(ways, places)]) @ self.corners
         if sign > 0.0:
-            return np.maximum.reduceat(along, self.begins) + offset + self.radii
-        return np.minimum.reduceat(along, self.begins) + offset - self.radii
+            return np.maximum.reduceat(along, self.begins, axis=1) + self.radii
+        return np.minimum.reduceat(along, self.begins, axis=1) - self.radii
 
 
 class Screen:
@@ -62,7 +61,9 @@ class Screen:
     def _stack(self, key: tuple[int, ...]) -> _Stack:
         solids = [self._layer.solids[i] for i in key]
         begins = np.cumsum([0, *(len(s.corners) for s in solids)], dtype=np.intp)[:-1]
-        return _Stack(solids[0].joint, np.concatenate([s.corners for s in solids]), begins, np.array([s.radius for s in solids]))
+        corners = np.concatenate([s.corners for s in solids])
+        corners = np.ascontiguousarray(np.column_stack((corners, np.ones(len(corners)))).T)
+        return _Stack(solids[0].joint, corners, begins, np.array([s.radius for s in solids]))
 
     def open(self, group: int, n: Points, places: tuple[Places, Places, Places], need: float) -> list[int]:
         """Return the pairs of two bodies that a plane across ``n`` does not clear.
@@ -80,15 +81,11 @@ class Screen:
         anchor = self._layer.pairs[members[0]].anchor
         if anchor:
             # one arm's own pair: both move by the same share, so that only their difference counts, seen from what carries both
-            fixed = n @ places[0].turn[anchor]
-            apart = []
-            for at in places:
-                along = at.turn[anchor] @ fixed
-                apart.append(two.extents(along, at, -1.0)[None] - one.extents(along, at, 1.0)[:, None])
-            gaps = np.min(apart, axis=0)
-        else:
+            fixed = n @ places[0].turn(anchor)
             ends, starts, here = places
-            near = np.minimum(two.extents(n, ends, -1.0), np.minimum(two.extents(n, starts, -1.0), two.extents(n, here, -1.0)))
-            far = np.maximum(one.extents(n, ends, 1.0), np.maximum(one.extents(n, starts, 1.0), one.extents(n, here, 1.0)))
+            ways = ends.turn(anchor) @ fixed, starts.turn(anchor) @ fixed, here.turn(anchor) @ fixed
+            gaps = (two.extents(ways, places, -1.0)[:, None] - one.extents(ways, places, 1.0)[:, :, None]).min(axis=0)
+        else:
+            near, far = two.extents((n, n, n), places, -1.0).min(axis=0), one.extents((n, n, n), places, 1.0).max(axis=0)
             gaps = near[None] - far[:, None]
         return [members[i] for i in np.flatnonzero(np.ravel(gaps) < need)]

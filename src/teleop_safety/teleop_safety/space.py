@@ -55,6 +55,7 @@ class Space(NamedTuple):
         width: joints of one arm.
         anchors: of each pair the last joint that moves both alike, 0 for none.
         reach: how joints move the pairs before ``floor``.
+        fall: how joints move those from ``floor`` on.
     """
 
     model: pin.Model
@@ -68,6 +69,7 @@ class Space(NamedTuple):
     width: int
     anchors: tuple[int, ...]
     reach: Reach
+    fall: Reach
 
     def alike(self) -> tuple[Pair, ...]:
         """Return the pairs of layers that have one solid for each body."""
@@ -151,6 +153,7 @@ def build(arms: tuple[str, ...], limits: RobotLimits, cell: Cell, shapes: tuple[
         one.nv,
         tuple(anchor(model, *pair) for pair in sides),
         reach(model, sides[:floor], radii),
+        reach(model, sides[floor:], radii),
     )
 
 

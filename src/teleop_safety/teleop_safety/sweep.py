@@ -33,7 +33,7 @@ class Sample(NamedTuple):
         q: joints [rad].
         distance: [m].
         direction: see ``Layer.direction``; only of those that were thought to need it.
-        places: where the joints of the pairs are.
+        places: where the joints are.
     """
 
     q: Points
@@ -49,7 +49,7 @@ def sample(layer: Layer, q: Points, chosen: list[int]) -> Sample:
     for index in chosen:
         distance[index] = layer.distance(index)
         direction[index] = layer.direction(index)
-    return Sample(q, distance, direction, layer.places(layer.joints(chosen)))
+    return Sample(q, distance, direction, layer.places())
 
 
 def start(
@@ -64,7 +64,7 @@ def start(
         ends: where the way ends.
         chosen: indices of pairs.
         margin: what pairs are held to at most [m].
-        places: where the pairs' joints are, when that is known.
+        places: where the joints are, when that is known.
     """
     layer.place(q)
     distance, direction = {}, {}
@@ -73,7 +73,7 @@ def start(
         distance[index] = layer.distance(index)
         if 0.5 * (distance[index] + ends.distance[index] - slope) < margin:
             direction[index] = layer.direction(index)
-    return Sample(q, distance, direction, places or layer.places(layer.joints(chosen)))
+    return Sample(q, distance, direction, places or layer.places())
 
 
 def end(layer: Layer, q: Points, chosen: list[int], places: Places | None = None) -> Sample:
@@ -81,7 +81,7 @@ def end(layer: Layer, q: Points, chosen: list[int], places: Places | None = None
     if places is None:
         layer.place(q)
     distance = {index: layer.distance(index) for index in chosen}
-    return Sample(q, distance, {}, places or layer.places(layer.joints(chosen)))
+    return Sample(q, distance, {}, places or layer.places())
 
 
 def clear(
@@ -133,5 +133,5 @@ def _along(layer: Layer, index: int, a: Sample, b: Sample) -> float:
     if n is None:
         return -np.inf  # not asked for in time: the way is halved
     if anchor:
-        n = b.places.turn[anchor] @ (n @ a.places.turn[anchor])
+        n = b.places.turn(anchor) @ (n @ a.places.turn(anchor))
     return layer.separation(index, n, b.places)
