@@ -26,6 +26,7 @@ NODES = {
     "ros2_control_driver": "teleop_ros2_control.ros2_control_driver_node",
     "sim": "teleop_sim.sim_node",
     "sim_cameras": "teleop_sim.cameras_node",
+    "recorder": "teleop_recorder.recorder_node",
 }
 
 
