@@ -9,8 +9,16 @@ from typing import Any
 
 import yaml
 
+from teleop_common import cell, limits
 from teleop_common.errors import ConfigError
+from teleop_session import bindings
 
+_HANDS = 2
+_INTEGERS = {
+    "https_port": (0, 65535, "0 takes a free port"),
+    "http_port": (-1, 65535, "0 takes a free port, -1 none"),
+    "cubes_seed": (0, 2**32 - 1, "the seed of the cubes' places"),
+}
 _LIKE = 0.75  # how alike two names must be for one to be taken for a slip of the other
 
 
@@ -24,7 +32,7 @@ def arguments(given: Mapping[str, str], known: Iterable[str]) -> None:
     """Check the names of launch arguments; those of other launch files, which nothing here resembles, are left alone.
 
     Raises:
-        ConfigError: a slip of an argument's name, or a duration below 0.
+        ConfigError: a slip of an argument's name, a duration below 0, or text where a whole number belongs.
     """
     names = set(known)
     for name in sorted(set(given) - names):
@@ -36,6 +44,30 @@ def arguments(given: Mapping[str, str], known: Iterable[str]) -> None:
         enough = False
     if not enough:
         raise ConfigError("launch argument", "duration", given["duration"], "0 (until Ctrl-C) or more seconds", "mend it")
+    for name, (low, high, meaning) in _INTEGERS.items():
+        text = given.get(name, "0")
+        if not (text.removeprefix("-").isdecimal() and low <= int(text) <= high):
+            raise ConfigError("launch argument", name, text, f"a whole number from {low} to {high} ({meaning})", "mend it")
+
+
+def files(given: Mapping[str, str]) -> None:
+    """Check what several nodes read, once for all of them: arms, cell, limits and bindings.
+
+    Raises:
+        ConfigError: arms that cannot be, or a file that cannot be used: it, its key, the value and what is allowed.
+    """
+    arms = given.get("arms", "").split(",")
+    if not 1 <= len(arms) <= _HANDS or len(set(arms)) != len(arms):
+        allowed = "one arm, or two different ones with a comma between"
+        raise ConfigError("launch argument", "arms", given.get("arms", ""), allowed, "an operator has two hands")
+    if given.get("cell_file"):
+        found = cell.load(given["cell_file"])
+        for arm in arms:
+            found.mount(arm)
+    if given.get("limits_file"):
+        limits.load(given["limits_file"])
+    if given.get("bindings_file"):
+        bindings.load(given["bindings_file"], given.get("bindings_preset", "default"))
 
 
 def parameters(path: Path, nodes: Iterable[str]) -> None:

@@ -237,6 +237,7 @@ def _refuse(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         checks.arguments(chosen, ARGUMENTS | CONTROLLER_ARGUMENTS)
         if chosen.get("params_file"):
             checks.parameters(Path(chosen["params_file"]), _NODES)
+        checks.files(chosen)
     except ConfigError as error:
         raise RuntimeError(str(error)) from error
     if chosen.get("input") == "openxr":

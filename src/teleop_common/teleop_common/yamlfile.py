@@ -11,6 +11,16 @@ import yaml
 from teleop_common.errors import ConfigError
 
 
+class _Nothing:
+    """What stands where a key is missing; null is written ``None``, and is something else."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+NOTHING = _Nothing()
+
+
 class Table:
     """A mapping of a YAML file that remembers where it came from and which keys were asked for."""
 
@@ -38,7 +48,7 @@ class Table:
         self._asked.add(name)
         if name not in self.data:
             if default is ...:
-                raise self.error(name, None, "present", "add the key")
+                raise self.error(name, NOTHING, "a value", "add the key")
             return default
         return self.data[name]
 

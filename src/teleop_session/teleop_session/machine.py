@@ -209,15 +209,14 @@ def _silence(silent: tuple[str, ...], provider: str) -> str:
     """Return who is silent and what to do about it, empty when nobody is."""
     if not silent:
         return ""
-    verb = "has" if len(silent) == 1 else "have"
-    return f"{', '.join(silent)} {verb} not been heard for {HEARD_WITHIN:g} s; {_remedy(silent, provider)}"
+    return f"nothing is heard of {', '.join(silent)}; {_remedy(silent, provider)}"
 
 
 def _remedy(silent: tuple[str, ...], provider: str) -> str:
     """Return what to do about silent ones; the provider's own way to start comes first."""
     steps = [_PROVIDER_REMEDY[provider]] if any(provider in name.split() for name in silent) else []
     if any(not name.startswith("provider ") and name != provider for name in silent):
-        steps.append("a node comes back by itself within seconds; if it does not, read its lines in the terminal")
+        steps.append("a node comes by itself within seconds; if it does not, read its lines in the terminal")
     return "; ".join(steps)
 
 

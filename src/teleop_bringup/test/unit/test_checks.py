@@ -1,4 +1,5 @@
 import pytest
+import yaml
 
 from teleop_bringup import checks, graph
 from teleop_common import paths
@@ -15,11 +16,44 @@ NODES = ("guard", "retargeter")
         ({"param_file": "x"}, "params_file"),
         ({"duration": "-1"}, "-1"),
         ({"duration": "long"}, "long"),
+        ({"https_port": "abc"}, "'https_port': got 'abc'"),
+        ({"http_port": "70000"}, "65535"),
+        ({"cubes_seed": "1.5"}, "cubes_seed"),
     ],
 )
 def test_a_slip_of_an_argument_is_refused_with_what_is_meant(given, words):
     with pytest.raises(ConfigError, match=words):
         checks.arguments(given, KNOWN)
+
+
+@pytest.mark.parametrize("arms", ["left,left", "", "left,right,left", "left,"])
+def test_arms_that_cannot_be_are_refused(arms):
+    with pytest.raises(ConfigError, match="arm"):
+        checks.files({"arms": arms, "cell_file": str(paths.config("cell.yaml"))})
+
+
+@pytest.mark.parametrize(
+    ("argument", "name", "key"),
+    [
+        ("cell_file", "cell.yaml", "bench"),
+        ("limits_file", "limits/so101.yaml", "leash"),
+        ("bindings_file", "bindings.yaml", "presets"),
+    ],
+)
+def test_a_key_missing_in_a_file_is_named_with_the_file(tmp_path, argument, name, key):
+    tree = yaml.safe_load(paths.config(name).read_text())
+    del tree[key]
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(tree))
+    with pytest.raises(ConfigError, match=f"mine.yaml: key '{key}': got nothing"):
+        checks.files({"arms": "left", argument: str(path)})
+
+
+def test_installed_files_and_the_default_arguments_pass():
+    installed = {"cell_file": "cell.yaml", "limits_file": "limits/so101.yaml", "bindings_file": "bindings.yaml"}
+    given = {argument: str(paths.config(name)) for argument, name in installed.items()}
+    checks.files({"arms": "left,right", **given})
+    checks.arguments({"https_port": "8443", "http_port": "-1", "cubes_seed": "0"}, ("https_port", "http_port", "cubes_seed"))
 
 
 def test_known_arguments_and_those_of_another_launch_file_are_left_alone():

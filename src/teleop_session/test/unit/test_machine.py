@@ -163,7 +163,7 @@ def test_autostart_runs_once_everyone_is_heard():
     assert m.state == Session.CONNECTING
     assert "guard" in m.error
     assert "debug" not in m.error
-    assert "comes back by itself" in m.error
+    assert "comes by itself" in m.error
     hear_all(m, 0.2)
     m.tick(0.2)
     assert (m.state, m.error) == (Session.RUNNING, "")

@@ -41,13 +41,13 @@ test('a recording that has ended says how to play it again', () => {
 test('no reason is said twice', () => {
   expect(armText(arm({ must_open: true, reason: 'open the grip first' }), 'webxr').text).toBe('open the grip first');
   const node = { name: 'retargeter', state: 'waiting' as const, age: null, limit: 2, does: 'hands do not become joint targets', remedy: 'wait', error: '' };
-  const silent = state({ nodes: [node], session: session({ error: 'not started yet: retargeter has not been heard for 2 s; wait' }) });
+  const silent = state({ nodes: [node], session: session({ error: 'not started yet: nothing is heard of retargeter; wait' }) });
   expect(alerts(silent)).toHaveLength(1);
 });
 
 test('an error of the session is split into what and what to do', () => {
-  const [alert] = alerts(state({ session: session({ error: 'provider external has not been heard; publish frames; then START' }) }));
-  expect(alert).toMatchObject({ what: 'session: provider external has not been heard', remedy: 'publish frames; then START' });
+  const [alert] = alerts(state({ session: session({ error: 'nothing is heard of provider external; publish frames; then START' }) }));
+  expect(alert).toMatchObject({ what: 'session: nothing is heard of provider external', remedy: 'publish frames; then START' });
 });
 
 test('no word of a joint is an enumeration name', () => {
