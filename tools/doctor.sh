@@ -20,7 +20,15 @@ if [ "$free" -ge 3 ]; then ok disk "$free GiB free"; else no disk "$free GiB fre
 
 echo "ROS"
 if ros_install; then ok source "$ROS_DISTRO install, sourced"; else ok source "PyPI (no Jazzy or Kilted sourced)"; fi
-if [ -f "$root/install/local_setup.bash" ]; then ok workspace built; else warn workspace "not built yet: any ./teleop command builds it"; fi
+# what is built is only good while what it was built from is the same, as in setup
+built() { # built NAME STEP FILE INPUTS : whether FILE is there, made by STEP from what INPUTS prints now
+  if [ ! -f "$3" ]; then warn "$1" "not built yet: any ./teleop command (such as ./teleop exec true) builds it"
+  elif [ "$(cat "$stamps/$2" 2>/dev/null)" != "$($4 | sha256sum | cut -c1-16)" ]; then
+    warn "$1" "built from other sources than those here: any ./teleop command (such as ./teleop exec true) rebuilds it"
+  else ok "$1" built; fi
+}
+built workspace workspace "$root/install/local_setup.bash" workspace_inputs
+built page page "$root/src/teleop_web/web/dist/vr.html" web_inputs
 ok discovery "range ${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}, domain ${ROS_DOMAIN_ID:-0}"
 if [ "$(cat /sys/class/net/lo/operstate 2>/dev/null)" = down ]; then no loopback "interface lo is down: ip link set lo up"; else ok loopback "up"; fi
 shm=$(df -Pk /dev/shm 2>/dev/null | awk 'NR==2 {print int($4 / 1024)}')
