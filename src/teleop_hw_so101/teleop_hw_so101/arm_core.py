@@ -83,6 +83,7 @@ class ArmCore:
         fault: what stops commands until torque is asked for anew, in words.
         problem: why the arm is not connected, or cannot be armed, in words.
         parking: the way to rest, while it is made.
+        let_go: servo IDs whose torque must go off now.
         tally: counts.
     """
 
@@ -93,6 +94,7 @@ class ArmCore:
     fault: str = ""
     problem: str = "no servo was heard yet"
     parking: Parking | None = None
+    let_go: set[int] = field(default_factory=set)
     tally: Tally = field(default_factory=Tally)
     last_refusal: str = ""
 
@@ -148,8 +150,10 @@ class ArmCore:
         driver.follow(measured)
         crossed, self.samples.seams = self.samples.seams, []
         if crossed and driver.memory.torque_on:
+            # its goal is now nearly a turn away the wrong way round: limp is the lesser evil, the other joints hold
+            self.let_go.update(self.config.ids[index] for index in crossed)
             names = ", ".join(self.config.joints[index] for index in dict.fromkeys(crossed))
-            self.fault = f"{names} was turned over the end of its scale with torque on; ask for torque off, turn it back by hand"
+            self.fault = f"{names} was turned over the end of its scale and let go; ask for torque off, turn it back by hand"
 
     def took_torque(self, index: int, on: bool) -> None:
         """The torque switch of servo ``index`` was read: one that fell without being asked lost its supply, and its goal too."""
@@ -166,7 +170,8 @@ class ArmCore:
             self.fault, self.parking = "all servos lost their torque (supply); ask for torque on", None
         else:
             off = [name for name, s in zip(self.config.joints, self.samples.servos) if s.torque is False]
-            self.fault = f"{', '.join(off)} lost torque (supply or cable); ask for torque off, then on"
+            # the first cause stands: what is let go for it has no torque either
+            self.fault = self.fault or f"{', '.join(off)} lost torque (supply or cable); ask for torque off, then on"
 
     # what comes from the graph
 

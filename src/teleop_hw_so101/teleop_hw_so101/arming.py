@@ -40,14 +40,15 @@ class ArmingRules:
         voltage_max: greatest supply [V].
         temperature_max: greatest temperature [°C].
         fresh: greatest age of what was read [s].
-        seam_margin: how far outside its calibrated range a joint may stand [step].
+        outside: how far outside its calibrated range a joint may stand [step]: a servo takes no goal there, so that it moves by
+            this much when torque goes on.
     """
 
     voltage_min: float = 6.0
     voltage_max: float = 13.5
     temperature_max: float = 60.0
     fresh: float = 1.0
-    seam_margin: int = 170
+    outside: int = 35
 
 
 def unit_of(facts: Mapping[str, ServoFacts], ids: Mapping[str, int]) -> ArmCalibration:
@@ -131,7 +132,7 @@ def readiness(
     for name, f in facts.items():
         found += _servo(name, f, rules)
         joint = calibration.joint(name)
-        low, high = joint.range_min - rules.seam_margin, joint.range_max + rules.seam_margin
+        low, high = joint.range_min - rules.outside, joint.range_max + rules.outside
         if not low <= f.position <= high:
             found.append(
                 f"position of '{name}': got {f.position} ticks, allowed {joint.range_min} to {joint.range_max}; with torque off "

@@ -20,7 +20,7 @@ class DriverParams(CommonDriverParams):
     loop_hz: float = param(100.0, "rate of the bus cycle", unit="Hz", minimum=20.0, maximum=500.0)
     write_hz: float = param(100.0, "rate at which goals are written, the loop's at most", unit="Hz", minimum=1.0, maximum=500.0)
     position_hz: float = param(
-        50.0, "rate at which position, speed and load are read, the loop's at most", unit="Hz", minimum=1.0, maximum=500.0
+        100.0, "rate at which position, speed and load are read, the loop's at most", unit="Hz", minimum=1.0, maximum=500.0
     )
     slow_hz: float = param(
         30.0, "rate at which the slow registers are read, one servo at a time", unit="Hz", minimum=1.0, maximum=500.0

@@ -30,6 +30,7 @@ class Rotation:
         motion_hz: position, speed and load of all servos [Hz].
         slow_hz: slow registers, of one servo at a time [Hz].
         probe_hz: asking a silent servo whether it is back [Hz].
+        tick: period of the loop [s]; what falls due within half of it is done now, so that jitter costs no turn.
     """
 
     servos: int
@@ -37,6 +38,7 @@ class Rotation:
     motion_hz: float
     slow_hz: float
     probe_hz: float = 2.0
+    tick: float = 0.01
     _turn: int = -1
     _schedules: dict[str, Schedule] = field(default_factory=dict)
 
@@ -46,12 +48,12 @@ class Rotation:
             self._schedules[name] = Schedule(getattr(self, f"{name}_hz"))
 
     def due(self, what: str, now: float) -> bool:
-        """Return whether ``write``, ``motion`` or ``probe`` is due at ``now`` (monotonic [s])."""
-        return self._schedules[what].due(now)
+        """Return whether ``write``, ``motion``, ``slow`` or ``probe`` is due at ``now`` (monotonic [s])."""
+        return self._schedules[what].due(now + self.tick / 2.0)
 
     def turn(self, now: float) -> Turn | None:
         """Return the slow reading that is due, None when there is none: two rounds of health to one of the rest."""
-        if not self._schedules["slow"].due(now):
+        if not self.due("slow", now):
             return None
         self._turn = (self._turn + 1) % (3 * self.servos)
         return Turn(self._turn % self.servos, self._turn < 2 * self.servos)

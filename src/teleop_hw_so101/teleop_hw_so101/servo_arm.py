@@ -192,6 +192,8 @@ class ServoArm:
             torque_on, answer = self._wanted.pop(0)
             answer(self._arm(bus) if torque_on else self._let_go(bus))
             bus.budget(self.setup.budget)
+        self._release |= self.core.let_go
+        self.core.let_go.clear()
         for servo in sorted(self._release):
             self._release_one(bus, servo)
         if self.rotation.due("write", now):

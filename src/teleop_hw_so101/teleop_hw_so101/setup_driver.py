@@ -15,7 +15,7 @@ from teleop_hw_so101.arm_core import ArmConfig, ArmCore
 from teleop_hw_so101.arming import ArmingRules
 from teleop_hw_so101.calibration import ArmCalibration
 from teleop_hw_so101.feetech_bus import BusConfig
-from teleop_hw_so101.registers import BAUD_RATES, STEPS_PER_TURN
+from teleop_hw_so101.registers import BAUD_RATES
 from teleop_hw_so101.rotation import Rotation
 from teleop_hw_so101.servo_arm import ArmSetup, ServoArm
 from teleop_hw_so101.stream import ByteStream, PortError
@@ -23,8 +23,6 @@ from teleop_hw_so101.units import RADIANS_PER_TICK, arm_scales
 
 if TYPE_CHECKING:  # its module needs ROS, this one does not
     from teleop_hw_so101.driver_params import DriverParams
-
-_MARGIN = STEPS_PER_TURN // 24  # [step], how far outside its range a joint may stand at torque-on
 
 
 class PortFinder:
@@ -134,13 +132,13 @@ def create(
     setup = ArmSetup(
         calibration=own,
         known=known,
-        rules=ArmingRules(params.voltage_min, params.voltage_max, params.temperature_max, seam_margin=_MARGIN),
+        rules=ArmingRules(params.voltage_min, params.voltage_max, params.temperature_max),
         registers=tuple(_registers(params, robot, name) for name in names),
         bus=BusConfig(params.baud_rate, params.reply_timeout, params.retries),
         budget=0.8 / params.loop_hz,
         retry=params.reconnect_time,
     )
-    rotation = Rotation(len(names), params.write_hz, params.position_hz, params.slow_hz)
+    rotation = Rotation(len(names), params.write_hz, params.position_hz, params.slow_hz, tick=1.0 / params.loop_hz)
     finder = PortFinder(params.port, own, known, connect)
     return ServoArm(ArmCore(config, instance), setup, rotation, finder, lock)
 
