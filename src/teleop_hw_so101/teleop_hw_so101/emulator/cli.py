@@ -82,6 +82,8 @@ def _serve(given: argparse.Namespace) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda received, _: ended.append(received))
     with ExitStack() as stack:
+        control = server.listen(given.folder)
+        stack.callback(control.close)
         file = stack.enter_context(given.log.open("w", encoding="utf-8")) if given.log else None
         log = Log(given.log_hz, file) if file else Log(hz=0.0)
         emulator = Emulator(
@@ -95,7 +97,7 @@ def _serve(given: argparse.Namespace) -> None:
             latency=given.latency_ms / 1000.0,
             overload_clears=given.overload_clears,
         )
-        serving = server.Server(emulator, given.folder, time.monotonic)
+        serving = server.Server(emulator, control, given.folder, time.monotonic)
         stack.callback(serving.close)
         for one in arms:
             if not given.uncalibrated:

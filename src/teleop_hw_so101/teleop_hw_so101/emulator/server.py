@@ -7,11 +7,12 @@ clock is handed in. One thread does everything: two arms take about a seventh of
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import heapq
 import os
 import select
 import socket
-import termios
+import struct
 import tty
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,12 +20,12 @@ from pathlib import Path
 from teleop_common.errors import ConfigError
 from teleop_hw_so101.emulator import faults
 from teleop_hw_so101.emulator.emulator import Emulator
-from teleop_hw_so101.registers import BAUD_RATES
 
 CONTROL = "control"
 _MOST = 4096
 _LONGEST_WAIT = 0.05  # [s]
-_SPEEDS = {getattr(termios, f"B{rate}"): rate for rate in BAUD_RATES if hasattr(termios, f"B{rate}")}
+_TCGETS2 = 0x802C542A  # Linux, asm-generic/ioctls.h
+_TERMIOS2 = struct.Struct("4IB19B2I")  # struct termios2; the last is the speed of output
 
 
 class Terminal:
@@ -47,8 +48,10 @@ class Terminal:
 
     @property
     def baud(self) -> int:
-        """Speed that the client set [1/s]; 0 for one that no servo has."""
-        return _SPEEDS.get(termios.tcgetattr(self._slave)[5], 0)
+        """Speed that the client set [1/s]."""
+        # as a number, not as one of the constants of termios: some clients set it so
+        settings = fcntl.ioctl(self._slave, _TCGETS2, bytes(_TERMIOS2.size))
+        return int(_TERMIOS2.unpack(settings)[-1])
 
     def read(self) -> bytes:
         """Return what the client sent."""
@@ -77,20 +80,17 @@ class Server:
         folder: where ports and control socket lie.
     """
 
-    def __init__(self, emulator: Emulator, folder: Path, clock: Callable[[], float]) -> None:
+    def __init__(self, emulator: Emulator, control: socket.socket, folder: Path, clock: Callable[[], float]) -> None:
         """Open the ports.
 
         Args:
             emulator: the arms.
-            folder: where to put ports and control socket; made where it is absent.
+            control: what ``listen`` gave for this folder; closed with the rest.
+            folder: where to put the ports.
             clock: the monotonic clock [s].
-
-        Raises:
-            ConfigError: another emulator serves this folder.
         """
         self.emulator, self.folder, self._clock = emulator, folder, clock
-        folder.mkdir(parents=True, exist_ok=True)
-        self._control = _listen(folder / CONTROL)
+        self._control = control
         self._clients: list[socket.socket] = []
         self._terminals = {arm: Terminal(folder / arm) for arm in emulator.arms}
         self._due: list[tuple[float, int, str, bytes]] = []
@@ -182,21 +182,28 @@ class Server:
         (self.folder / CONTROL).unlink(missing_ok=True)
 
 
-def _listen(path: Path) -> socket.socket:
+def listen(folder: Path) -> socket.socket:
+    """Take ``folder``, made where it is absent, and return its control socket.
+
+    Raises:
+        ConfigError: another emulator serves it, or it cannot be written to.
+    """
+    path = folder / CONTROL
     server = socket.socket(socket.AF_UNIX)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         if path.exists():
             # a socket that nobody serves was left behind by a kill
             with socket.socket(socket.AF_UNIX) as probe:
                 if probe.connect_ex(str(path)) == 0:
                     text = "another emulator"
-                    raise ConfigError("folder", str(path.parent), text, "one without", "end it, or name another folder")
+                    raise ConfigError("folder", str(folder), text, "one without", "end it, or name another folder")
             path.unlink()
         server.bind(str(path))
     except OSError as error:
         server.close()
         allowed = "a folder whose path is short and may be written to"
-        raise ConfigError("folder", str(path.parent), str(error), allowed, "name another folder") from error
+        raise ConfigError("folder", str(folder), str(error), allowed, "name another folder") from error
     except ConfigError:
         server.close()
         raise

@@ -16,8 +16,10 @@ from typing import Any
 from teleop_common.cell import Cell
 from teleop_common.limits import RobotLimits
 from teleop_hw_so101.calibration import ArmCalibration
-from teleop_hw_so101.emulator import log, server
+from teleop_hw_so101.emulator import server
 from teleop_hw_so101.emulator.emulator import Emulator
+from teleop_hw_so101.emulator.log import Event, Row
+from teleop_hw_so101.emulator.log import read as read_log
 from teleop_hw_so101.emulator.loopback import Loopback
 from teleop_hw_so101.emulator.unit import make_unit
 
@@ -61,16 +63,16 @@ class Running:
         answers = server.tell(self.folder, faults)
         assert answers == ["ok"] * len(faults), answers
 
-    def read(self) -> tuple[list[log.Row], list[log.Event]]:
+    def read(self) -> tuple[list[Row], list[Event]]:
         """Return what the log says until now."""
         with self.log.open(encoding="utf-8") as file:
-            return log.read(file.readlines())
+            return read_log(file.readlines())
 
-    def rows(self, arm: str, joint: int) -> list[log.Row]:
+    def rows(self, arm: str, joint: int) -> list[Row]:
         """Return what one servo did until now."""
         return [row for row in self.read()[0] if (row.arm, row.joint) == (arm, joint)]
 
-    def until(self, true: Callable[[log.Row], bool], arm: str, joint: int, timeout: float = 10.0) -> log.Row:
+    def until(self, true: Callable[[Row], bool], arm: str, joint: int, timeout: float = 10.0) -> Row:
         """Return the newest row of one servo as soon as it is as wanted, AssertionError when it never is."""
         end = time.monotonic() + timeout
         while True:
@@ -94,7 +96,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[Running]:
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
     assert child.stdout is not None
     try:
-        said = []
+        said: list[str] = []
         while not said or not said[-1].startswith("serving"):
             said.append(child.stdout.readline())
             assert said[-1], f"the emulator ended with {child.wait()}: {said}"
