@@ -105,24 +105,19 @@ class Event:
 class EventHandler:
     """Runs actions when an event matches."""
 
-    def __init__(
-        self, *, matcher: Callable[[Any], bool], entities: Reaction = None, handle_once: bool = False, **unsupported: Any
-    ) -> None:
+    def __init__(self, *, matcher: Callable[[Any], bool], entities: Reaction = None, **unsupported: Any) -> None:
         """Keep what to do.
 
         Args:
             matcher: tells whether an event is meant.
             entities: actions to run, or a callable ``(event, context)`` that returns some.
-            handle_once: unregister after the first event that matched.
             **unsupported: refused.
         """
         refuse_arguments("launch", type(self).__name__, unsupported)
-        self.matches, self._reaction, self._handle_once = matcher, entities, handle_once
+        self.matches, self._reaction = matcher, entities
         self.inner = [] if callable(entities) else to_entities(entities)
 
     def handle(self, event: Event, context: LaunchContext) -> list[LaunchDescriptionEntity]:
         """Return the actions to run for ``event``."""
         context.locals.event = event
-        if self._handle_once:
-            context.unregister_event_handler(self)
         return to_entities(self._reaction(event, context)) if callable(self._reaction) else self.inner

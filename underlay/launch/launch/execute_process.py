@@ -61,7 +61,6 @@ class ExecuteProcess(Action):
         cwd: SomeSubstitutionsType | None = None,
         env: _Variables | None = None,
         additional_env: _Variables | None = None,
-        shell: bool = False,
         sigterm_timeout: SomeSubstitutionsType = LaunchConfiguration("sigterm_timeout", default=5),  # noqa: B008 (immutable)
         sigkill_timeout: SomeSubstitutionsType = LaunchConfiguration("sigkill_timeout", default=5),  # noqa: B008
         output: SomeSubstitutionsType = "log",
@@ -81,7 +80,6 @@ class ExecuteProcess(Action):
             cwd: working directory.
             env: the whole environment.
             additional_env: variables beside the environment.
-            shell: join ``cmd`` and give it to a shell.
             sigterm_timeout: from the request to end until SIGTERM [s].
             sigkill_timeout: from SIGTERM until SIGKILL [s].
             output: 'screen', 'log' or 'both'.
@@ -93,11 +91,11 @@ class ExecuteProcess(Action):
             **kwargs: see :class:`launch.Action`.
         """
         super().__init__(**kwargs)
-        self._cmd, self._shell = list(cmd), shell
+        self._cmd = list(cmd)
         self._prefix = LaunchConfiguration("launch-prefix", default="") if prefix is None else prefix
         self._label, self._cwd, self._env, self._additional_env = name, cwd, env, additional_env or {}
         self._timeouts = (sigterm_timeout, sigkill_timeout)
-        self._output, self._cached = os.environ.get("OVERRIDE_LAUNCH_PROCESS_OUTPUT", output), cached_output
+        self._output, self._cached = output, cached_output
         self._on_exit, self.inner = on_exit, [] if callable(on_exit) else to_entities(on_exit)
         self._respawn: SomeSubstitutionsType = str(respawn) if isinstance(respawn, bool) else respawn
         self._respawn_delay, self._retries_left = respawn_delay or 0.0, respawn_max_retries
@@ -172,10 +170,9 @@ class ExecuteProcess(Action):
     async def _run_once(self, context: LaunchContext) -> bool:
         """Run the process once and tell whether it could be started."""
         loop, cmd = asyncio.get_running_loop(), self.process_details["cmd"]
-        command = ["/bin/sh", "-c", " ".join(cmd)] if self._shell else cmd
         options = {key: self.process_details[key] for key in ("cwd", "env")}
         try:
-            transport, protocol = await loop.subprocess_exec(lambda: _Protocol(self, context), *command, **options)
+            transport, protocol = await loop.subprocess_exec(lambda: _Protocol(self, context), *cmd, **options)
         except (OSError, ValueError) as error:
             self._log.error("process could not be started: %s; cmd '%s'", error, " ".join(cmd))
             return False

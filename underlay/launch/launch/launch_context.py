@@ -44,14 +44,6 @@ class LaunchContext:
         """Add a handler, before the others."""
         self.event_handlers.insert(0, event_handler)
 
-    def unregister_event_handler(self, event_handler: EventHandler) -> None:
-        """Remove a handler.
-
-        Raises:
-            ValueError: it is not registered.
-        """
-        self.event_handlers.remove(event_handler)
-
     def emit_event_sync(self, event: Event) -> None:
         """Queue an event, from the thread of the loop."""
         self.events.put_nowait(event)

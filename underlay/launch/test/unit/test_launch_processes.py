@@ -249,13 +249,6 @@ def test_timer_is_dropped_at_shutdown():
     assert time.monotonic() - began < 5.0
 
 
-def test_handler_that_handles_once_is_not_called_again():
-    seen = []
-    once = OnProcessExit(on_exit=lambda event, context: seen.append(event.pid), handle_once=True)
-    run(RegisterEventHandler(once), ExecuteProcess(cmd=["true"]), ExecuteProcess(cmd=["true"]))
-    assert len(seen) == 1
-
-
 def test_service_in_a_thread_is_shut_down_from_outside():
     service = LaunchService()
     started, exits, status = threading.Event(), [], []

@@ -107,7 +107,8 @@ def test_shared_launch_runs_for_the_first(shared, seen_pids, launch_context):
 
 
 @pytest.mark.launch(fixture=shared)
-def test_shared_launch_still_runs_for_the_second(shared, seen_pids):
+def test_shared_launch_still_runs_for_the_second(shared, seen_pids, launch_context):
+    assert tools.wait_for_start_sync(launch_context, shared[1], timeout=10)
     seen_pids.append(shared[1].process_details["pid"])
     assert shared[1].return_code is None
     assert len(set(seen_pids)) == 1
