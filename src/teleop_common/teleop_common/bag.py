@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,12 @@ from teleop_common.transport import codec, type_name
 
 
 def read(path: str | Path, choose: Callable[[dict[str, str]], list[str]]) -> list[tuple[str, bytes, int]]:
-    """Return (topic, serialised message, time of receipt [ns]) of chosen topics, in the order of receipt.
+    """Return all that ``stream`` yields."""
+    return list(stream(path, choose))
+
+
+def stream(path: str | Path, choose: Callable[[dict[str, str]], list[str]]) -> Iterator[tuple[str, bytes, int]]:
+    """Yield (topic, serialised message, time of receipt [ns]) of chosen topics, in the order of receipt.
 
     Args:
         path: a bag's directory, or one ``.mcap`` file.
@@ -25,7 +30,6 @@ def read(path: str | Path, choose: Callable[[dict[str, str]], list[str]]) -> lis
     bag = Path(path)
     if not str(path) or not bag.exists():
         raise ConfigError("bag", str(path), "no such file", "a bag's directory or .mcap file", "name an existing bag")
-    rows = []
     try:
         reader = rosbag2_py.SequentialReader()
         storage = rosbag2_py.StorageOptions(uri=str(bag), storage_id="mcap" if bag.suffix == ".mcap" else "")
@@ -34,7 +38,7 @@ def read(path: str | Path, choose: Callable[[dict[str, str]], list[str]]) -> lis
         if wanted:  # an empty filter lets everything through
             reader.set_filter(rosbag2_py.StorageFilter(topics=wanted))
         while wanted and reader.has_next():
-            rows.append(reader.read_next())
+            yield reader.read_next()
     except (RuntimeError, OSError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
@@ -42,7 +46,6 @@ def read(path: str | Path, choose: Callable[[dict[str, str]], list[str]]) -> lis
         raise ConfigError(
             "bag", str(bag), reason, "a readable bag with mcap storage", "name another bag, or repair it"
         ) from error
-    return rows
 
 
 def write(path: str | Path, kinds: Mapping[str, type], rows: Iterable[tuple[str, Any, int]]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import rosbag2_py
+
+from teleop_common import bag
 
 
 class BagJournal:
@@ -53,3 +55,26 @@ class BagJournal:
     def close(self) -> None:
         """Write index and metadata."""
         self._writer.close()
+
+
+def messages(path: Path, topics: list[str]) -> Iterator[tuple[str, bytes, int]]:
+    """Yield (topic, data, time of receipt [ns]) of the topics that the bag has, in the order of receipt."""
+    return bag.stream(path, lambda kinds: [name for name in kinds if name in topics])
+
+
+def mend(broken: Path, target: Path) -> int:
+    """Write what is left of a bag without an index to a new one, and return how many messages that were."""
+    reader, writer = rosbag2_py.SequentialReader(), rosbag2_py.SequentialWriter()
+    formats = rosbag2_py.ConverterOptions("cdr", "cdr")
+    file = next(iter(sorted(broken.glob("*.mcap"))), None)
+    writer.open(rosbag2_py.StorageOptions(uri=str(target), storage_id="mcap"), formats)
+    count = 0
+    if file is not None and file.stat().st_size:
+        reader.open(rosbag2_py.StorageOptions(uri=str(file), storage_id="mcap"), formats)
+        for topic in reader.get_all_topics_and_types():
+            writer.create_topic(topic)
+        while reader.has_next():
+            writer.write(*reader.read_next())
+            count += 1
+    writer.close()
+    return count

@@ -15,6 +15,7 @@ from teleop_common.records import Header, RecorderState, SimState
 from teleop_recorder import grade, hdf5, layout, pictures
 from teleop_recorder.counts import Counts
 from teleop_recorder.layout import Session
+from teleop_recorder.lock import Lock
 from teleop_recorder.rows import Row, Rows
 from teleop_recorder.samples import Journal, Sample, Surroundings
 from teleop_recorder.take import Take, Wanted, iso, put_aside
@@ -89,6 +90,7 @@ class Recorder:
         self.counts = Counts()
         self.error = self.notice = ""
         self._journal: Journal | None = None
+        self._lock: Lock | None = None
         self._next = 0
         self._task = settings.task
         self._estop = False
@@ -125,6 +127,7 @@ class Recorder:
         if refusal := self._full():
             return Reply(False, refusal)
         session = layout.create(self.settings.root, name, self.settings.overwrite)
+        self._lock = Lock(session.folder)
         scene = self._around.snapshot(session.scenes)
         manifest = self._around.manifest()
         hdf5.begin(session, {"stage_snapshot": scene, "created_at": stamp}, manifest)
@@ -309,6 +312,8 @@ class Recorder:
             hdf5.gather(session)
         except OSError as error:
             trouble = f"; its files are not finished ({error}): ./teleop episodes repair {session.folder} does that"
+        if self._lock is not None:
+            self._lock.release()
         self.error = trouble.lstrip("; ")
         return f"session '{session.folder}' is closed, {self._next} episodes{trouble}"
 

@@ -104,6 +104,7 @@ def create(
     Raises:
         ConfigError: an arm without a mount, or a robot that is not in the scene.
     """
+    names = [joint.name for joint in limits.all_joints]
     spec, model = scene_files.compiled(params.arms, cell, limits)
     rows = Rows(
         params.arms,
@@ -112,8 +113,12 @@ def create(
         aim=params.record_aim,
         head=params.record_head,
     )
-    names = [joint.name for joint in limits.all_joints]
-    about = {"arms": list(params.arms), "robot": limits.robot, "links": {arm: list(n) for arm, n in poses.links.items()}}
+    about = {
+        "joint_names": names,
+        "arms": list(params.arms),
+        "robot": limits.robot,
+        "links": {arm: list(n) for arm, n in poses.links.items()},
+    }
     attributes = {"arms": list(params.arms), "joint_names": names, "robot": limits.robot, "links": about["links"]}
     wanted = Wanted(rows.channels, dict(cameras), params.video, attributes)
     settings = Settings(

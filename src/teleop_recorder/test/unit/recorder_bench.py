@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from teleop_common.enums import Authority, Reason
 from teleop_common.records import (
@@ -22,6 +23,7 @@ from teleop_recorder.rows import Rows
 from teleop_recorder.samples import Sample
 from teleop_recorder.take import Wanted
 
+HERE = Path(__file__).parent
 START = 1_700_000_000_000_000_000
 ARMS, JOINTS = ("left", "right"), 6
 PERIOD = 10_000_000  # [ns]

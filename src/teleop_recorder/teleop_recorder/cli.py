@@ -1,0 +1,74 @@
+"""``./teleop episodes``: list, look at, repair, check, draw and export recorded episodes.
+
+Exit status 0 when what was asked happened, 1 when a check found differences, 2 when it was refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from teleop_common.errors import ConfigError
+from teleop_common.transport import codec
+from teleop_recorder import info, journal_node, layout, reading, repair
+from teleop_recorder.setup_recorder import default_folder
+
+BAG = repair.Bag(journal_node.messages, journal_node.mend, lambda kind: codec(kind).decode)
+
+
+def _list(given: argparse.Namespace) -> int:
+    root = Path(given.folder) if given.folder else default_folder()
+    inside = layout.sessions(root)
+    print("\n".join(info.listed(inside or ([layout.find(root)] if (root / "episodes.hdf5").exists() else []))))
+    return 0
+
+
+def _info(given: argparse.Namespace) -> int:
+    with reading.episodes(layout.find(given.session), tuple(given.episodes)) as found:
+        for episode in found:
+            print("\n".join(info.described(episode)))
+    return 0
+
+
+def _repair(given: argparse.Namespace) -> int:
+    session = layout.find(given.session)
+    said = repair.repair(session, BAG)
+    print("\n".join(said) if said else f"{session.folder}: nothing to repair")
+    return 0
+
+
+def _session(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("session", help="folder of the session, or its episodes.hdf5")
+
+
+def _chosen(parser: argparse.ArgumentParser) -> None:
+    _session(parser)
+    parser.add_argument("episodes", nargs="*", type=int, help="numbers of the episodes; none: all")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return the exit status."""
+    parser = argparse.ArgumentParser(prog="teleop episodes", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, text: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=text)
+        made.set_defaults(run=run)
+        return made
+
+    one = add("list", "list sessions and their episodes", _list)
+    one.add_argument("folder", nargs="?", default="", help=f"folder of sessions, or one session; default {default_folder()}")
+    _chosen(add("info", "say all that is known of episodes", _info))
+    _session(add("repair", "finish what a crash left: index of the bag, prefix of the takes, one file", _repair))
+    given = parser.parse_args(arguments)
+    try:
+        return int(given.run(given))
+    except (ConfigError, OSError) as error:
+        print(f"episodes: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,239 @@
+"""What a crash left of a session, finished: index of the bag, prefix of the takes, all in one file; and what was done."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import av
+import h5py
+import mujoco
+
+from teleop_common.records import RecorderState
+from teleop_recorder import hdf5
+from teleop_recorder.hdf5 import TakeFile
+from teleop_recorder.layout import Session, episode_name
+from teleop_recorder.lock import Lock
+from teleop_recorder.pictures import decode
+from teleop_recorder.poses import ScenePoses
+from teleop_recorder.rows import HOLD, Rows
+from teleop_recorder.setup_recorder import Decode, feeds, picture_topic
+from teleop_recorder.take import iso
+
+STATE = "/teleop/recorder/state"
+Messages = Iterator[tuple[str, bytes, int]]
+
+
+class Bag(NamedTuple):
+    """How the session's bag is read and mended.
+
+    Attributes:
+        messages: path, topics → (topic, data, time of receipt [ns]), in order.
+        mend: path of the broken bag, path of the new one → how many messages were saved.
+        decoder: class of a record → what decodes it.
+    """
+
+    messages: Callable[[Path, list[str]], Messages]
+    mend: Callable[[Path, Path], int]
+    decoder: Callable[[type], Decode]
+
+
+def repair(session: Session, bag: Bag) -> list[str]:
+    """Finish a session and return what was done, a line each; nothing where nothing was broken.
+
+    Raises:
+        ConfigError: it is being recorded.
+        OSError: the disk does not let us.
+    """
+    lock = Lock(session.folder)
+    try:
+        done = _journal(session, bag)
+        for left in (session.hdf5.with_suffix(".new"), session.folder / "repair"):
+            if left.is_dir():
+                shutil.rmtree(left)
+            elif left.exists():
+                left.unlink()
+        if not _opens(session.hdf5):
+            if session.hdf5.exists():
+                session.hdf5.rename(session.hdf5.with_suffix(".broken"))
+            hdf5.begin(session, _snapshot(session), {})
+            done.append("episodes.hdf5: was missing or unreadable, begun anew")
+        for index, path in session.take_files().items():
+            done += _take(session, index, path, bag)
+        if moved := hdf5.gather(session):
+            done.append(f"episodes.hdf5: took in {', '.join(map(episode_name, moved))}")
+        return done
+    finally:
+        lock.release()
+
+
+def _journal(session: Session, bag: Bag) -> list[str]:
+    if not session.journal.is_dir() or (session.journal / "metadata.yaml").exists():
+        return []
+    work = session.folder / "repair"
+    if work.exists():
+        shutil.rmtree(work)
+    work.mkdir()
+    saved = bag.mend(session.journal, work / "journal")
+    before = sum(f.stat().st_size for f in session.journal.iterdir())
+    broken = session.folder / "journal.broken"
+    session.journal.rename(broken)
+    (work / "journal").rename(session.journal)
+    work.rmdir()
+    shutil.rmtree(broken)
+    return [f"journal: index and metadata written, {saved} messages saved out of {before} bytes"]
+
+
+def _opens(path: Path) -> bool:
+    try:
+        with h5py.File(path) as file:
+            return "episodes" in file
+    except OSError:
+        return False
+
+
+def _snapshot(session: Session) -> dict[str, Any]:
+    found = sorted(session.scenes.glob("*/scene.xml"))
+    return {"stage_snapshot": str(found[-1].relative_to(session.folder))} if found else {}
+
+
+def _take(session: Session, index: int, path: Path, bag: Bag) -> list[str]:
+    """Finish one take's file: cut it to the rows that every data set has; rebuild it from the bag where it does not open."""
+    name = episode_name(index)
+    try:
+        with h5py.File(path, "a") as file:
+            if file.attrs.get("complete"):
+                return []
+            rows = _cut(file)
+            for camera in file.get("cameras", {}):
+                _cut_pictures(file[f"cameras/{camera}"], session.video(index, camera))
+            _finish(file, rows)
+    except (OSError, KeyError, RuntimeError) as error:
+        aside = path.with_suffix(".broken")
+        path.rename(aside)
+        rebuilt = _rebuild(session, index, path, bag)
+        if rebuilt is None:
+            return [f"{name}: does not open ({error}) and is not in the journal; kept as {aside.name}"]
+        return [f"{name}: did not open, rebuilt from the journal with {rebuilt} rows; the old file is kept as {aside.name}"]
+    return [f"{name}: was not ended; it has {rows} rows now"]
+
+
+def _sets(group: h5py.Group, leave: str = "") -> list[h5py.Dataset]:
+    found: list[h5py.Dataset] = []
+    group.visititems(
+        lambda n, o: found.append(o) if isinstance(o, h5py.Dataset) and not (leave and n.startswith(leave)) else None
+    )
+    return found
+
+
+def _cut(file: h5py.File) -> int:
+    """Cut the rows to the shortest data set."""
+    sets = _sets(file, "cameras/")
+    rows = min((len(s) for s in sets), default=0)
+    for found in sets:
+        found.resize(rows, axis=0)
+    return rows
+
+
+def _cut_pictures(group: h5py.Group, video: Path) -> None:
+    """Cut a camera's stamps to the shortest; a picture that is not in the video gets no number."""
+    sets = _sets(group)
+    count = min((len(s) for s in sets), default=0)
+    for found in sets:
+        found.resize(count, axis=0)
+    frames = 0
+    with contextlib.suppress(OSError, ValueError, av.error.FFmpegError), av.open(str(video)) as movie:
+        for _ in movie.decode(video=0):
+            frames += 1
+    numbers = group["video_frame"][:]
+    numbers[numbers >= frames] = -1
+    group["video_frame"][:] = numbers
+
+
+def _finish(file: h5py.File, rows: int) -> None:
+    stamps = file["meta/time/stamp_ns"]
+    ended = int(stamps[-1]) if rows else int(file.attrs["started_ns"])
+    for name, value in {
+        "ended_at": iso(ended),
+        "ended_ns": ended,
+        "end_reason": "crash",
+        "frames": rows,
+        "complete": True,
+        "repaired": True,
+    }.items():
+        file.attrs[name] = value
+
+
+def _rebuild(session: Session, index: int, path: Path, bag: Bag) -> int | None:
+    """Make a take's file again out of the journal; None when the journal does not know it."""
+    with h5py.File(session.hdf5) as file:
+        manifest = {k: json.loads(v[()]) for k, v in file.get("manifest", {}).items()}
+        scene = session.folder / str(file.attrs.get("stage_snapshot", ""))
+    scenes = scene if scene.is_file() else next(iter(sorted(session.scenes.glob("*/scene.xml"))), None)
+    if scenes is None:
+        return None
+    about = json.loads(scenes.with_name("scene.json").read_text())
+    span = _span(session, index, bag)
+    if span is None:
+        return None
+    began, ended, task = span
+    given = manifest.get("parameters", {})
+    arms = tuple(about["arms"])
+    rows = Rows(
+        arms,
+        len(about["joint_names"]),
+        ScenePoses(mujoco.MjModel.from_xml_path(str(scenes)), arms),
+        aim=given.get("record_aim", True),
+        head=given.get("record_head", True),
+    )
+    table = feeds(rows, arms, bag.decoder)
+    videos = session.folder / "videos" / episode_name(index)
+    cameras = tuple(sorted(p.stem for p in videos.glob("*.mp4")))
+    topics = {picture_topic(name): name for name in cameras}
+    attributes = {"episode_index": index, "task": task, "started_at": iso(began), "started_ns": began, "complete": False}
+    attributes |= {"arms": list(arms), "robot": about["robot"], "links": about["links"], "joint_names": about["joint_names"]}
+    made = TakeFile(path, rows.channels, cameras, attributes)
+    last = 0
+    for topic, data, received in bag.messages(session.journal, [*table, *topics]):
+        if not began - HOLD <= received <= ended + HOLD:
+            continue
+        last = received
+        if topic in topics:
+            picture = decode(data)
+            if began <= picture.stamp:
+                number = made.pictures[topics[topic]].length
+                row = {"stamp_ns": picture.stamp, "received_ns": received, "video_frame": number}
+                made.pictures[topics[topic]].append(row)
+            continue
+        read, take = table[topic]
+        take(read(data), received)
+    count = 0
+    for row in rows.ready(last, ended):
+        if row.stamp >= began:
+            made.rows.append(row)
+            count += 1
+    made.close({})
+    with h5py.File(path, "a") as file:
+        for camera in cameras:
+            _cut_pictures(file[f"cameras/{camera}"], session.video(index, camera))
+        _finish(file, count)
+    return count
+
+
+def _span(session: Session, index: int, bag: Bag) -> tuple[int, int, str] | None:
+    """Return when a take began and ended [ns] and its task, as the recorder said it."""
+    read = bag.decoder(RecorderState)
+    began, ended, task = None, 0, ""
+    for _, data, received in bag.messages(session.journal, [STATE]):
+        state = read(data)
+        if state.recording and state.episode == index:
+            began = state.header.stamp if began is None else began
+            ended, task = received, state.task
+        elif began is not None and ended:
+            return began, state.header.stamp, task
+    # the recorder said nothing of the end: what was heard last counts
+    return (began, ended + 500_000_000, task) if began is not None else None

@@ -1,0 +1,137 @@
+"""A recorder that is killed, and what becomes of its session."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+pytest.importorskip("rosbag2_py")
+
+from recorder_bench import HERE, command, stamp  # noqa: E402
+from writer import Writer  # noqa: E402
+
+from teleop_common.enums import EpisodeCommand  # noqa: E402
+from teleop_common.errors import ConfigError  # noqa: E402
+from teleop_common.transport import codec  # noqa: E402
+from teleop_recorder import journal_node, layout, repair  # noqa: E402
+
+BAG = repair.Bag(journal_node.messages, journal_node.mend, lambda kind: codec(kind).decode)
+# half a second of rows, and the tenth of one for which a row waits
+TAIL = 50 + 10 + 1
+
+
+def moments():
+    if os.environ.get("TELEOP_NIGHTLY"):
+        return [random.uniform(0.0, 2.0) for _ in range(20)]
+    return [0.05, 0.31, 0.77]
+
+
+def killed(root, after):
+    """Run a writer, kill it ``after`` [s] of its third take, and return how many commits it had been told of."""
+    child = subprocess.Popen([sys.executable, str(HERE / "writer.py"), str(root)], stdout=subprocess.PIPE, text=True)
+    child.stdout.readline()
+    time.sleep(after)
+    child.send_signal(signal.SIGKILL)
+    told = [int(line) for line in child.stdout.read().splitlines() if line.isdigit()]
+    child.wait()
+    return max(told, default=1)
+
+
+@pytest.mark.parametrize("after", moments())
+def test_killed_recorder_loses_half_a_second_at_most_and_damages_no_other_take(tmp_path, after):
+    told = killed(tmp_path, after)
+    session = layout.find(tmp_path / "killed")
+    # as it is, without any repair
+    with h5py.File(session.hdf5) as file:
+        assert len(file["episodes/episode_00000/meta/commit"]) == 60
+        assert len(file["episodes/episode_00001/meta/commit"]) == 60
+        left = len(file["episodes/episode_00002/meta/commit"])
+    assert left >= told - TAIL
+    said = repair.repair(session, BAG)
+    assert any("journal: index and metadata written" in line for line in said)
+    assert any("episode_00002: was not ended" in line for line in said)
+    with h5py.File(session.hdf5) as file:
+        take = file["episodes/episode_00002"]
+        assert len(take["meta/commit"]) >= left
+        assert take.attrs["complete"]
+        assert take.attrs["end_reason"] == "crash"
+        lengths = {len(d) for d in repair._sets(take)}
+        assert len(lengths) == 1
+        expected = np.array([command(120 + n).position for n in range(len(take["meta/commit"]))]).reshape(-1, 6)
+        assert take["control/left/committed"][:] == pytest.approx(expected)
+    heard = list(BAG.messages(session.journal, ["/left/joint_command"]))
+    # a chunk of the bag is 0.2 s old at most
+    assert len(heard) >= 120 + told - 51
+    assert repair.repair(session, BAG) == []
+
+
+def record(root, rows=80):
+    writer = Writer(root)
+    writer.do(EpisodeCommand.START)
+    for _ in range(rows):
+        writer.step()
+    return writer
+
+
+def test_take_that_does_not_open_is_rebuilt_from_the_journal_as_it_was(tmp_path):
+    writer = record(tmp_path)
+    writer.do(EpisodeCommand.END)
+    for _ in range(11):
+        writer.step()  # the recorder says that the take has ended
+    session = writer.core.session
+    with h5py.File(session.take(0)) as file:
+        before = {
+            name: file[name][:]
+            for name in ("meta/commit", "control/right/requested", "state/left/positions", "teleop/left/trigger")
+        }
+    writer.core._journal.flush()
+    writer.core._lock.release()  # as the system does for a killed process
+    session.take(0).write_bytes(b"not HDF5 at all")
+    said = repair.repair(session, BAG)
+    assert any("rebuilt from the journal" in line for line in said)
+    with h5py.File(session.hdf5) as file:
+        take = file["episodes/episode_00000"]
+        # when it ended is known from the recorder's own message, a tick after it
+        assert 80 <= len(take["meta/commit"]) <= 81
+        for name, values in before.items():
+            # the scene's text has its numbers to six digits
+            assert take[name][:80] == pytest.approx(values, abs=1e-6), name
+        assert take.attrs["task"] == "write until killed"
+
+
+def test_session_that_is_being_recorded_is_left_alone(tmp_path):
+    writer = record(tmp_path, 10)
+    with pytest.raises(ConfigError, match="being written"):
+        repair.repair(writer.core.session, BAG)
+    writer.do(EpisodeCommand.CLOSE_SESSION)
+    assert repair.repair(layout.find(tmp_path / "killed"), BAG) == []
+
+
+def test_closed_session_is_one_file_and_a_bag_with_every_message(tmp_path):
+    writer = record(tmp_path, 40)
+    writer.do(EpisodeCommand.CLOSE_SESSION)
+    session = layout.find(tmp_path / "killed")
+    assert session.take_files() == {}
+    copied = tmp_path / "elsewhere.hdf5"
+    copied.write_bytes(session.hdf5.read_bytes())
+    with h5py.File(copied) as file:
+        assert file["episodes/episode_00000/meta/time/stamp_ns"][0] == stamp(0)
+        assert (Path(session.folder) / file.attrs["stage_snapshot"]).is_file()
+    assert len(list(BAG.messages(session.journal, ["/teleop/input/debug/frame"]))) == 40
+
+
+def test_scene_snapshot_opens_without_this_repository(tmp_path):
+    import mujoco
+
+    writer = record(tmp_path, 1)
+    with h5py.File(writer.core.session.hdf5) as file:
+        model = mujoco.MjModel.from_xml_path(str(writer.core.session.folder / file.attrs["stage_snapshot"]))
+    assert model.nq == 47
+    assert model.body("right_gripper_link").id > 0
