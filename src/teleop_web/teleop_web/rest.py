@@ -152,7 +152,7 @@ class Rest:
         answers = await asyncio.gather(*(self._call(name) for name in names))
         failed = [f"{name}: {answer.message}" for name, answer in zip(names, answers, strict=True) if not answer.success]
         return Answer(
-            not failed, "; ".join(failed) if failed else "; ".join(dict.fromkeys(a.message for a in answers if a.message))
+            not failed, "; ".join(failed) if failed else "; ".join(dict.fromkeys(a.message for a in answers if a.message not in ("", "done")))
         )
 
     async def _estop(self, request: web.Request) -> web.Response:

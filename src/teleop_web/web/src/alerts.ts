@@ -17,7 +17,7 @@ const LATE_S = 0.2;
 export function alerts(state: State): Alert[] {
   const found: Alert[] = [];
   if (state.estop.latched) {
-    found.push({ level: 'stop', what: `E-STOP latched${state.estop.source ? ` by ${state.estop.source}` : ''}`, since: null, remedy: 'make it safe, then reset the e-stop' });
+    found.push({ level: 'stop', what: `E-STOP latched${latchedBy(state.estop.source)}`, since: null, remedy: "make it safe, then press 'reset e-stop' on the cockpit" });
   }
   for (const node of state.nodes) {
     if (node.state === 'gone') found.push({ level: 'stop', what: `${nodeName(node.name)} is gone`, since: node.age, remedy: `${node.does}; ${node.remedy}` });
@@ -33,7 +33,7 @@ export function alerts(state: State): Alert[] {
   for (const arm of state.arms) {
     if (arm.driver?.error) found.push({ level: 'stop', what: `${arm.name} driver: ${arm.driver.error}`, since: null, remedy: 'mend the driver, then reset the e-stop' });
     if (arm.authority === 'fault') found.push({ level: 'stop', what: `${arm.name} arm FAULT: ${arm.reason}`, since: null, remedy: 'free the arm, open the grip' });
-    if (arm.driver && !arm.driver.torque_on) found.push({ level: 'warn', what: `${arm.name} torque is off`, since: null, remedy: 'turn torque on' });
+    if (arm.driver && !arm.driver.torque_on) found.push({ level: 'warn', what: `${arm.name} torque is off`, since: null, remedy: 'press its torque button on the cockpit' });
   }
   if (state.guard && !state.guard.enabled) found.push({ level: 'warn', what: 'collision guard is OFF', since: null, remedy: 'restart the guard with it enabled' });
   if (state.guard?.holding) found.push({ level: 'warn', what: `COLLISION HOLD ${clearance(state)}`, since: null, remedy: 'move the hand back' });
@@ -50,6 +50,9 @@ export function alerts(state: State): Alert[] {
   const rank = { stop: 0, warn: 1, info: 2 };
   return found.sort((a, b) => rank[a.level] - rank[b.level]);
 }
+
+/** Return who stopped; `service` is any button, page or program, which the guard cannot tell apart. */
+const latchedBy = (source: string): string => (source && source !== 'service' ? ` by ${source}` : '');
 
 export function clearance(state: State): string {
   const value = state.guard?.clearance_committed;

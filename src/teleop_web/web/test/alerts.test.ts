@@ -14,6 +14,12 @@ test('a dead node is named with its age and what to do', () => {
   expect(alert?.remedy).toContain('no command reaches the arms');
 });
 
+test('who stopped is named only when it is known', () => {
+  const estop = { latched: true, source: 'service', latched_drivers: [], age: 0 };
+  expect(alerts(state({ estop }))[0]?.what).toBe('E-STOP latched');
+  expect(alerts(state({ estop: { ...estop, source: 'driver of left' } }))[0]?.what).toBe('E-STOP latched by driver of left');
+});
+
 test('the worst comes first', () => {
   const found = alerts(state({ estop: { latched: true, source: 'operator', latched_drivers: [], age: 0 }, real_time_factor: 0.5 }));
   expect(found.map((a) => a.level)).toEqual(['stop', 'warn']);

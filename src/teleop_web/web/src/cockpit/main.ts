@@ -59,12 +59,14 @@ function show(): void {
   text(linkPill, texts[link.state]);
   tone(linkPill, old ? 'bad' : 'good');
   showAlerts(old);
+  // nothing heard yet is no reason to show empty tables
+  document.body.classList.toggle('blank', state === null);
+  reset.hidden = !state?.estop.latched;
   if (!state) return;
   const sinks = new Set(state.arms.map((arm) => arm.sink));
   text(sinkPill, sinks.has('hardware') ? 'REAL ARMS' : sinks.has('simulation') ? 'SIMULATION' : 'no arms');
   tone(sinkPill, sinks.has('hardware') ? 'bad' : sinks.has('simulation') ? 'idle' : 'busy');
   text(operatorPill, driver(state) ? `operator: ${driver(state)}` : 'no operator');
-  reset.hidden = !state.estop.latched;
   stop.classList.toggle('latched', state.estop.latched);
   text(stop, state.estop.latched ? 'E-STOP LATCHED' : 'E-STOP');
 }

@@ -55,7 +55,7 @@ export class SessionCard {
     text(this.badge, session.state.toUpperCase());
     tone(this.badge, { running: 'good', connected: 'busy', connecting: 'busy', fault: 'bad', unknown: 'bad' }[session.state] ?? 'idle');
     const pairs = Object.entries(session.pairing).map(([arm, hand]) => `${hand} hand → ${arm} arm`);
-    text(this.next, NEXT[session.state] ?? 'nothing is heard of the session');
+    text(this.next, state.estop.latched ? 'the e-stop holds the arms' : (NEXT[session.state] ?? 'nothing is heard of the session'));
     const facts = [`input ${session.provider || '–'}`, ...pairs, `scale ${session.scale ?? 1}`, operator.take_overs ? `${operator.take_overs} take-overs` : ''];
     text(this.facts, facts.filter(Boolean).join('  ·  '));
     const allowed = ALLOWED[session.state] ?? [];
@@ -77,7 +77,7 @@ export class Figures {
     const grid = h('div', { class: 'figures' });
     const units: [string, string][] = [
       ['clearance', 'clearance'],
-      ['latency', 'frame to command p50 / p95'],
+      ['latency', 'frame to command'],
       ['input', 'input frames'],
       ['gap', 'longest gap'],
       ['trip', 'round trip'],
@@ -88,7 +88,8 @@ export class Figures {
     for (const [key, label] of units) {
       const value = h('b');
       this.cells.set(key, value);
-      grid.append(h('div', {}, value, h('span', {}, label)));
+      const title = key === 'latency' ? 'median / 95th percentile' : '';
+      grid.append(h('div', { title }, value, h('span', {}, label)));
     }
     this.element = h('section', { class: 'card' }, h('h2', {}, 'Figures'), grid);
   }

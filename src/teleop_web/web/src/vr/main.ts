@@ -54,7 +54,7 @@ const link = new Link({
       stateAt = performance.now();
       chooseView(0);
     } else if (message.type === 'haptic') void haptic(message);
-    else if (message.type === 'refused' && message.kind !== 'not_operator') log(message.reason);
+    else if (message.type === 'refused' && !['not_operator', 'wrong_code'].includes(message.kind)) log(message.reason);
     else if (message.type === 'lost_control') {
       lost = message.reason;
       log(lost);
