@@ -22,6 +22,7 @@ class Step(NamedTuple):
         velocity: of the commit before [rad/s]; empty: at rest.
         dt: motion time credited [s].
         stands: the target is where the one before was.
+        led: perhaps along what blocks it, so that its direction is its own.
     """
 
     before: Joints
@@ -31,6 +32,7 @@ class Step(NamedTuple):
     velocity: Joints
     dt: float
     stands: bool
+    led: bool = False
 
 
 def judge(step: Step, robot: RobotLimits, settings: Settings) -> str:
@@ -54,7 +56,7 @@ def judge(step: Step, robot: RobotLimits, settings: Settings) -> str:
         far = max(settings.leash, abs(before - step.measured[i]))
         if i < len(robot.joints) and abs(after - step.measured[i]) > far + _TINY:
             return f"D6: {joint.name} is {abs(after - step.measured[i])} rad from its measurement, leash {settings.leash}"
-    return _direction(step, robot, settings) if settings.low_pass == 0.0 else ""
+    return _direction(step, robot, settings) if settings.low_pass == 0.0 and not step.led else ""
 
 
 def _direction(step: Step, robot: RobotLimits, settings: Settings) -> str:

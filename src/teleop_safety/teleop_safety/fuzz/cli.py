@@ -20,6 +20,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("what", choices=("guard",), help="the core to fuzz")
     parser.add_argument("--steps", type=int, default=100_000, help="calls of the guard (default 100000)")
     parser.add_argument("--seed", type=int, default=1, help="of everything that is drawn (default 1)")
+    parser.add_argument("--real", type=float, default=0.1, help="share of the runs with real geometry, 0 to 1 (default 0.1)")
     parser.add_argument("--keep", metavar="DIR", help="write each violation, cut down, into this folder as a corpus file")
     parser.add_argument("--limits", default="", help="limits file of the robot; empty: the installed limits/so101.yaml")
     return parser
@@ -42,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if given.steps < 1:
             raise ConfigError("option", "--steps", given.steps, "1 or more", "name a number of calls")
+        if not 0.0 <= given.real <= 1.0:
+            raise ConfigError("option", "--real", given.real, "0 to 1", "name a share of the runs")
         robot = limits.load(paths.config("limits/so101.yaml", given.limits))
         good = _corpus(robot)
     except ConfigError as error:
@@ -56,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
             said = now
             print(f"fuzz: {report.steps} steps, {report.steps / (now - began):.0f} a second", file=sys.stderr, flush=True)
 
-    report = run.fuzz(robot, given.steps, given.seed, tell=tell)
+    report = run.fuzz(robot, given.steps, given.seed, tell=tell, real=given.real)
     took = time.perf_counter() - began
     print(
         f"fuzz: seed {given.seed}, {report.steps} steps in {report.runs} runs, {report.moves} motion commits, "

@@ -31,20 +31,23 @@ D11  nothing but an explicit home or an owner that asked moves an arm without a 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from teleop_common.enums import Authority as A
 from teleop_common.enums import Reason, Session
 from teleop_common.limits import RobotLimits
 from teleop_common.records import ArmAuthority, JointCommand
-from teleop_safety.fuzz import arithmetic, wall
+from teleop_safety.fuzz import arithmetic
 from teleop_safety.fuzz.heard import Call, Heard
+from teleop_safety.fuzz.wall import Known
 from teleop_safety.outputs import Outputs
 from teleop_safety.settings import Instant, Settings
 from teleop_safety.state import Joints
 
 __all__ = ["Call", "Oracle", "Violation"]
 
+Apart = Callable[[Known, Known, Known], str]
 MOVING = (A.DRIVING, A.HOMING, A.REPLAY, A.EXTERNAL)
 _OWNED = (A.HOMING, A.REPLAY, A.EXTERNAL)
 _ALLOWED = {
@@ -110,14 +113,23 @@ class Oracle:
         arms: their names.
         settings: the guard's numbers.
         timeout: how long a reset waits for the drivers [s].
-        walls: the stand-in ``wall.Wall`` is the collision filter.
+        apart: what a collision filter is held to: joints of all arms before and after a commit, and as measured → what it
+            broke, empty for nothing; None without a filter.
+        slides: a step that the filter cuts may go on along what blocks it.
     """
 
     def __init__(
-        self, robot: RobotLimits, arms: tuple[str, ...], settings: Settings, timeout: float, walls: bool = False
+        self,
+        robot: RobotLimits,
+        arms: tuple[str, ...],
+        settings: Settings,
+        timeout: float,
+        apart: Apart | None = None,
+        slides: bool = False,
     ) -> None:
         """Know nothing yet."""
-        self._robot, self._arms, self._settings, self._timeout, self._walls = robot, arms, settings, timeout, walls
+        self._robot, self._arms, self._settings, self._timeout, self._apart = robot, arms, settings, timeout, apart
+        self._slides = slides
         self._names = {arm: robot.arm_names(arm) for arm in arms}
         self._stale = round(settings.stale * 1e9)
         self.restarted()
@@ -160,8 +172,11 @@ class Oracle:
         states = {arm: seen.state for arm, seen in self.seen.items()}
         for each in out.authority.arms:
             self._arm(call, each, commands.get(each.arm))
-        if self._walls:
-            self._keeps_apart(before)
+        if self._apart is not None:
+            after = {arm: seen.reference for arm, seen in self.seen.items()}
+            broken = self._apart(before, after, {arm: side.measured for arm, side in self.heard.sides.items()})
+            if broken:
+                raise Violation(f"D8: {broken}")
         if call.kind in ("joints", "driver"):
             self._others(call, states)
 
@@ -331,29 +346,15 @@ class Oracle:
                 if abs(new - joint.home) > abs(old - joint.home) + 1e-9:
                     raise Violation(f"D11: {where} leads {joint.name} away from home, {old} to {new}")
         stands = key != seen.key and command.requested == seen.requested
+        arm = len(self._robot.joints)
         judged = arithmetic.Step(
-            seen.reference, command.position, command.requested, side.measured, seen.velocity, command.dt, stands
+            seen.reference, command.position, command.requested, side.measured, seen.velocity, command.dt, stands, self._slides
         )
         wrong = arithmetic.judge(judged, self._robot, self._settings)
         if wrong:
             raise Violation(f"{wrong} ({where})")
-        arm = len(self._robot.joints)
         velocity = tuple([(a - b) / command.dt for a, b in zip(command.position, seen.reference)])
-        if {Reason.COLLISION, Reason.FLOOR} & set(command.reason[:arm]):
+        # one that slides is no hold, and the command does not tell
+        if not self._slides and {Reason.COLLISION, Reason.FLOOR} & set(command.reason[:arm]):
             velocity = (0.0,) * arm + velocity[arm:]
         seen.velocity, seen.requested, seen.key, seen.moved_at = velocity, command.requested, key, call.at.mono
-
-    def _keeps_apart(self, before: dict[str, Joints | None]) -> None:
-        after = {arm: seen.reference for arm, seen in self.seen.items()}
-        old, new = [before[arm] for arm in self._arms], [after[arm] for arm in self._arms]
-        for was, now in zip(old, new):
-            if was is not None and now is not None and wall.height(now) < wall.bound(wall.height(was)):
-                raise Violation("D8: an arm sank below its floor")
-        (left, right), (left_now, right_now) = old, new
-        if None not in (*old, *new) and old != new:
-            assert left is not None
-            assert right is not None
-            assert left_now is not None
-            assert right_now is not None
-            if wall.distance(left_now, right_now) < wall.bound(wall.distance(left, right)):
-                raise Violation("D8: the arms came too near")

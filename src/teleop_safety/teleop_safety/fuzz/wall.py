@@ -8,6 +8,7 @@ from __future__ import annotations
 from teleop_safety.envelope import Clearance, Pose, Verdict
 from teleop_safety.state import Joints
 
+Known = dict[str, Joints | None]  # by arm, None for what is not known
 MARGIN = 0.05  # of the distances below
 TOLERANCE = 1e-6
 
@@ -55,6 +56,18 @@ class Wall:
     def clearance(self, committed: Pose, measured: Pose) -> Clearance:
         """Return no distances."""
         return Clearance()
+
+
+def broken(before: Known, after: Known, _measured: Known) -> str:
+    """Return what a commit broke, empty for nothing."""
+    for arm, was in before.items():
+        now = after[arm]
+        if was is not None and now is not None and height(now) < bound(height(was)):
+            return "an arm sank below its floor"
+    (left, right), (left_now, right_now) = before.values(), after.values()
+    if left is None or right is None or left_now is None or right_now is None or before == after:
+        return ""
+    return "the arms came too near" if distance(left_now, right_now) < bound(distance(left, right)) else ""
 
 
 def bound(before: float) -> float:

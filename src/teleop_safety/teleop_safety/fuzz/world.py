@@ -24,9 +24,11 @@ from teleop_common.records import (
     TeleopFrame,
     TrackedPose,
 )
+from teleop_safety.envelope import Envelope, Open
+from teleop_safety.fuzz import wall
 from teleop_safety.fuzz.heard import Call, Request
 from teleop_safety.fuzz.oracle import Oracle
-from teleop_safety.fuzz.wall import Wall
+from teleop_safety.fuzz.solids import solids
 from teleop_safety.guard import Guard
 from teleop_safety.settings import Instant, Settings
 from teleop_safety.state import Joints
@@ -45,6 +47,7 @@ class Setup(NamedTuple):
         quick: countdown and grace of 50 ms, so that more happens in fewer steps.
         low_pass: time constant of the guard's low-pass [s].
         walls: a stand-in for the collision filter that bites.
+        real: the collision filter itself, on the links' hulls.
         start: where the arms stand [rad]; empty: at home.
         torque: the drivers start with torque on.
     """
@@ -52,6 +55,7 @@ class Setup(NamedTuple):
     quick: bool = False
     low_pass: float = 0.01
     walls: bool = False
+    real: bool = False
     start: Joints = ()
     torque: bool = True
 
@@ -133,13 +137,16 @@ class World:
         self.history: deque[Call] = deque(maxlen=_HISTORY)
         self.steps = self.moves = self.periods = 0
         self.texts: list[str] = []
-        self.oracle = Oracle(robot, ARMS, self.settings, RESET_TIMEOUT, setup.walls)
+        apart = solids(robot, ARMS).broken if setup.real else wall.broken if setup.walls else None
+        self.oracle = Oracle(robot, ARMS, self.settings, RESET_TIMEOUT, apart, setup.real)
         self.guard = self._make()
 
     def _make(self) -> Guard:
-        from teleop_safety.envelope import Open
-
-        envelope = Wall(ARMS, len(self.robot.joints)) if self.setup.walls else Open()
+        envelope: Envelope = Open()
+        if self.setup.real:
+            envelope = solids(self.robot, ARMS).filter
+        elif self.setup.walls:
+            envelope = wall.Wall(ARMS, len(self.robot.joints))
         return Guard(ARMS, self.robot, self.settings, envelope, dict.fromkeys(ARMS, 4294967290))
 
     # --- the way in and out of the guard

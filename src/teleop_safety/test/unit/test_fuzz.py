@@ -10,6 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from teleop_common.enums import Authority as A
 from teleop_safety import authority, commit, committer, drivers, estop, hands, intake, motion
+from teleop_safety.collision import CollisionFilter
+from teleop_safety.envelope import Verdict
+from teleop_safety.floor import Floor
 from teleop_safety.fuzz import cli, corpus, run, steps, wall
 from teleop_safety.fuzz.world import Setup, World
 
@@ -127,6 +130,25 @@ def test_sabotaged_guard_is_found_out_by_the_sentence_it_breaks(name, monkeypatc
     assert report.found, f"nothing found in {report.steps} steps"
     assert report.found[0].text.startswith(sentence), report.found[0].text
     assert len(report.found[0].steps) <= 12
+
+
+# --- the collision filter itself, on the links' hulls
+
+
+def test_drawn_steps_with_real_geometry_bring_nothing_nearer_than_the_margin_or_than_it_was():
+    report = run.fuzz(ROBOT, 5000, 103, real=1.0)
+    assert [found.text for found in report.found] == []
+    assert report.moves > 200
+
+
+@pytest.mark.parametrize("where", [CollisionFilter, Floor], ids=["pairs", "floor"])
+def test_filter_that_cuts_nothing_is_found_out_by_the_distances(where, monkeypatch):
+    nothing = {"judge": Verdict()} if where is CollisionFilter else {"cut": {}}
+    for name, verdict in nothing.items():
+        monkeypatch.setattr(where, name, lambda *_, verdict=verdict: verdict)
+    report = run.fuzz(ROBOT, SHARE, 1, real=1.0)
+    assert report.found
+    assert report.found[0].text.startswith("D8"), report.found[0].text
 
 
 # --- the same steps and the same oracle, drawn and cut down by hypothesis
