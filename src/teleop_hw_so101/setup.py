@@ -20,6 +20,7 @@ setup(
     entry_points={
         "console_scripts": [
             "so101_driver = teleop_hw_so101.executables:so101_driver",
+            "emulated_scene = teleop_hw_so101.executables:emulated_scene",
         ]
     },
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from teleop_description import cameras
 from teleop_description.arm_spec import CONTACT_SOLIMP, CONTACT_SOLREF, ArmOptions, arm_spec
 
 CUBE_EDGE = 0.04  # [m]
+_NUDGE = 0.012  # [m], how far a seed moves a cube from its slot
 CUBES = {
     "cube_red": (0.80, 0.13, 0.12, 1.0),
     "cube_green": (0.16, 0.58, 0.24, 1.0),
@@ -82,6 +84,23 @@ def compose(arms: Sequence[str], cell: Cell, limits: RobotLimits, options: Scene
 def build(arms: Sequence[str], cell: Cell, limits: RobotLimits, options: SceneOptions | None = None) -> mujoco.MjModel:
     """Return the compiled scene, see ``compose``."""
     return compose(arms, cell, limits, options).compile()
+
+
+def cube_poses(cell: Cell, seed: int) -> dict[str, tuple[float, ...]]:
+    """Return where ``seed`` puts each cube: shuffled over the slots, nudged and turned a little.
+
+    Returns:
+        Name → position [m] and quaternion (w, x, y, z) in the world, as MuJoCo's free joints have them.
+    """
+    generator = np.random.default_rng(seed)
+    slots = generator.permutation(len(cell.cube_slots))
+    height = cell.bench_height + CUBE_EDGE / 2
+    poses: dict[str, tuple[float, ...]] = {}
+    for name, slot in zip(CUBES, slots, strict=False):
+        x, y = (np.asarray(cell.cube_slots[slot]) + generator.uniform(-_NUDGE, _NUDGE, 2)).tolist()
+        turn = generator.uniform(-math.pi / 4, math.pi / 4)
+        poses[name] = (x, y, height, math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2))
+    return poses
 
 
 def model_hash(model: mujoco.MjModel) -> str:

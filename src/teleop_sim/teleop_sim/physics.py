@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,9 +10,7 @@ import numpy as np
 
 from teleop_common.cell import Cell
 from teleop_common.limits import RobotLimits
-from teleop_description.scene import CUBE_EDGE, CUBES
-
-_NUDGE = 0.012  # [m], how far a seed moves a cube from its slot
+from teleop_description.scene import CUBES, cube_poses
 
 
 @dataclass(frozen=True)
@@ -78,14 +75,9 @@ class Physics:
         return ""
 
     def _place_cubes(self, seed: int) -> None:
-        generator = np.random.default_rng(seed)
-        slots = generator.permutation(len(self.cell.cube_slots))
-        height = self.cell.bench_height + CUBE_EDGE / 2
-        for (name, address), slot in zip(self._cubes.items(), slots, strict=False):
-            x, y = np.asarray(self.cell.cube_slots[slot]) + generator.uniform(-_NUDGE, _NUDGE, 2)
-            turn = generator.uniform(-math.pi / 4, math.pi / 4)
-            self.data.qpos[address : address + 7] = [x, y, height, math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2)]
-            dof = int(self.model.joint(name).dofadr[0])
+        for name, pose in cube_poses(self.cell, seed).items():
+            address, dof = self._cubes[name], int(self.model.joint(name).dofadr[0])
+            self.data.qpos[address : address + 7] = pose
             self.data.qvel[dof : dof + 6] = 0.0
 
     def _cube_in_arm(self) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
-import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,10 +17,7 @@ from teleop_hw_so101.emulator.emulator import Emulator
 from teleop_hw_so101.emulator.log import Log
 from teleop_hw_so101.emulator.protection import OVERLOAD_CLEARS
 
-
-def default_folder() -> Path:
-    """Return where ports lie when nobody says otherwise."""
-    return Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / "xr-teleop-arms"
+_LINGER, _SILENCE = 4.0, 0.3  # [s]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -34,7 +29,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"faults, as words or as keys (fault, arm, id, at, share, count, for, value) of a script:\n{kinds}",
     )
     parser.add_argument("--arms", default="left,right", help="names of the arms, also of their ports (left,right)")
-    parser.add_argument("--folder", type=Path, default=default_folder(), help="where ports and calibrations go (%(default)s)")
+    parser.add_argument(
+        "--folder", type=Path, default=server.default_folder(), help="where ports and calibrations go (%(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="decides units and every chance (1)")
     parser.add_argument("--script", help="YAML file of faults by time")
     parser.add_argument("--log", type=Path, help="CSV file that says what each servo did; lines with # are events")
@@ -44,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--echo", action="store_true", help="adapters that hand back what is sent")
     parser.add_argument("--latency-ms", type=float, default=0.0, help="what the adapters add to each reply [ms] (0)")
     parser.add_argument("--overload-clears", choices=OVERLOAD_CLEARS, default=OVERLOAD_CLEARS[0], help="what clears an overload")
+    parser.add_argument("--cubes-seed", type=int, default=0, help="where the cubes lie, as in simulation (0)")
     parser.add_argument("--limits-file", default="", help="another robot's limits")
     parser.add_argument("--cell-file", default="", help="another cell")
     parser.add_argument(
@@ -73,14 +71,19 @@ def units(given: argparse.Namespace, robot: limits.RobotLimits) -> list[unit.Uni
     return made
 
 
+def _left(ended: list[float], last_request: float, now: float) -> bool:
+    """Return whether to end, asked to at the times ``ended``: a driver that was told to end as well may still park its arm."""
+    return len(ended) > 1 or now - ended[0] > _LINGER or now - last_request > _SILENCE
+
+
 def _serve(given: argparse.Namespace) -> None:
     robot = limits.load(paths.config("limits/so101.yaml", given.limits_file))
     room = cell.load(paths.config("cell.yaml", given.cell_file))
     arms = units(given, robot)
     script = faults.load(given.script, [one.arm for one in arms]) if given.script else ()
-    ended: list[int] = []
+    ended: list[float] = []
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, _: ended.append(received))
+        signal.signal(number, lambda *_: ended.append(time.monotonic()))
     with ExitStack() as stack:
         control = server.listen(given.folder)
         stack.callback(control.close)
@@ -93,6 +96,7 @@ def _serve(given: argparse.Namespace) -> None:
             seed=given.seed,
             script=script,
             log=log,
+            cubes_seed=given.cubes_seed,
             echo=given.echo,
             latency=given.latency_ms / 1000.0,
             overload_clears=given.overload_clears,
@@ -104,7 +108,7 @@ def _serve(given: argparse.Namespace) -> None:
                 calibration.save(one.calibration, given.folder / f"{one.arm}.json", overwrite=True)
             print(f"{one.arm}: {serving.port(one.arm)}", flush=True)
         print("serving; Ctrl-C ends it", flush=True)
-        serving.serve(lambda: bool(ended))
+        serving.serve(lambda: bool(ended) and _left(ended, serving.last_request, time.monotonic()))
 
 
 def main(arguments: list[str] | None = None) -> int:

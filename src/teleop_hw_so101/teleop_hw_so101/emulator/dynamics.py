@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from teleop_common.cell import Cell
 from teleop_common.limits import RobotLimits
-from teleop_description.scene import CUBES, SceneOptions, build
+from teleop_description.scene import SceneOptions, build, cube_poses, model_hash
 from teleop_hw_so101.emulator.protection import Sensed
 from teleop_hw_so101.registers import STEPS_PER_TURN
 
@@ -75,15 +75,23 @@ class Dynamics:
         horn: angle of each magnet when its joint stands at 0 [step].
         volts: of the unloaded supply now [V].
         celsius: temperature of each servo [°C].
+        model_hash: of the scene, as simulation and cameras have it.
     """
 
     def __init__(
-        self, arms: Sequence[str], cell: Cell, limits: RobotLimits, horn: Sequence[float], motor: Motor | None = None
+        self,
+        arms: Sequence[str],
+        cell: Cell,
+        limits: RobotLimits,
+        horn: Sequence[float],
+        motor: Motor | None = None,
+        cubes_seed: int = 0,
     ) -> None:
-        """Put the arms at rest at home, and the cubes on their slots."""
+        """Put the arms at rest at home, and the cubes where ``cubes_seed`` says."""
         self.motor = motor or Motor()
         options = SceneOptions()
         self.model = build(arms, cell, limits, options)
+        self.model_hash = model_hash(self.model)
         self.period = options.timestep
         self.data = mujoco.MjData(self.model)
         names = [name for arm in arms for name in limits.arm_names(arm)]
@@ -97,7 +105,9 @@ class Dynamics:
         self._current = np.zeros(len(names))
         self._sag = 0.0
         self._gap = np.zeros(len(names))
-        self._cubes(cell)
+        for name, pose in cube_poses(cell, cubes_seed).items():
+            address = int(self.model.joint(name).qposadr[0])
+            self.data.qpos[address : address + 7] = pose
         self.place(np.array([joint.home for _ in arms for joint in limits.all_joints]))
 
     def _to_motors(self) -> None:
@@ -109,11 +119,6 @@ class Dynamics:
         model.dof_frictionloss[self._dof] = self.motor.friction
         model.dof_solref[self._dof], model.dof_solimp[self._dof, :3] = _STICTION_SOLREF, _STICTION_SOLIMP
         self._damping = float(model.dof_damping[self._dof[0]])
-
-    def _cubes(self, cell: Cell) -> None:
-        for name, (x, y) in zip(CUBES, cell.cube_slots, strict=False):
-            address = int(self.model.joint(name).qposadr[0])
-            self.data.qpos[address : address + 2] = x, y
 
     def place(self, position: Array) -> None:
         """Put the joints at rest at ``position`` [rad]."""

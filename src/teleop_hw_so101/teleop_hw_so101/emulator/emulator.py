@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from teleop_common.cell import Cell
 from teleop_common.limits import RobotLimits
@@ -18,6 +19,24 @@ from teleop_hw_so101.registers import OVERLOAD, STEPS_PER_TURN
 
 _BEHIND = 0.05  # [s] of simulated time that is made up for at most in one call
 _ENDED = {"brownout": "supply", "stick": "free", "push": "push"}
+
+
+class Scene(NamedTuple):
+    """The state of arms and cubes.
+
+    Attributes:
+        time: simulated [s].
+        period: length of a physics step [s].
+        qpos: generalised positions, in MuJoCo's order and units.
+        qvel: generalised velocities, likewise.
+        model_hash: of the scene.
+    """
+
+    time: float
+    period: float
+    qpos: list[float]
+    qvel: list[float]
+    model_hash: str
 
 
 class Emulator:
@@ -42,6 +61,7 @@ class Emulator:
         script: Sequence[Fault] = (),
         log: Log | None = None,
         motor: Motor | None = None,
+        cubes_seed: int = 0,
         echo: bool = False,
         latency: float = 0.0,
         overload_clears: str = OVERLOAD_CLEARS[0],
@@ -56,13 +76,14 @@ class Emulator:
             script: faults by time.
             log: where to note; None: in memory.
             motor: of the servos.
+            cubes_seed: where the cubes lie.
             echo: adapters hand back what the host sends.
             latency: of the adapters [s].
             overload_clears: what clears a latched overload.
         """
         self.arms = tuple(unit.arm for unit in units)
         self.limits, self.log = limits, log or Log()
-        self.dynamics = Dynamics(self.arms, cell, limits, all_horns(units), motor)
+        self.dynamics = Dynamics(self.arms, cell, limits, all_horns(units), motor, cubes_seed)
         self.servos: dict[str, tuple[Servo, ...]] = {}
         self.buses: dict[str, Bus] = {}
         self._damage = {arm: Damage(f"{seed}/{arm}/wire") for arm in self.arms}
@@ -113,6 +134,11 @@ class Emulator:
         count, place = len(self.limits.all_joints), self.arms.index(arm)
         return tuple(self.dynamics.position[place * count : (place + 1) * count].tolist())
 
+    def scene(self) -> Scene:
+        """Return what a renderer needs."""
+        data = self.dynamics.data
+        return Scene(self.dynamics.time, self.dynamics.period, data.qpos.tolist(), data.qvel.tolist(), self.dynamics.model_hash)
+
     # ---- faults
 
     def tell(self, fault: Fault, now: float) -> None:
@@ -158,6 +184,8 @@ class Emulator:
             servo.protection.status |= OVERLOAD
         elif kind == "same_id":
             servo.burn("id", int(fault.value))
+        elif kind == "burn":
+            servo.burn(fault.register, int(fault.value))
         elif kind == "seam":
             # the present position becomes 4095 less the distance; the shaft stays where it is
             slip = (STEPS_PER_TURN - fault.value - servo.present_position()) % STEPS_PER_TURN
@@ -166,6 +194,7 @@ class Emulator:
 
 def _words(fault: Fault) -> str:
     parts = [fault.kind, fault.arm or "all", f"id={fault.id}" if fault.id else ""]
+    parts += [f"register={fault.register}" if fault.register else ""]
     parts += [f"value={fault.value:g}" if fault.value else "", f"share={fault.share:g}" if fault.share < 1.0 else ""]
     parts += [f"count={fault.count}" if fault.count is not None else ""]
     parts += [f"for={fault.duration:g}" if fault.duration is not None else ""]

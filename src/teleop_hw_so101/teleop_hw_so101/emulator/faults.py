@@ -15,6 +15,7 @@ from typing import Any
 from teleop_common import yamlfile
 from teleop_common.errors import ConfigError
 from teleop_common.yamlfile import Table
+from teleop_hw_so101.registers import REGISTERS
 
 # damage to single replies, or to requests, while they are on the wire
 WIRE = MappingProxyType(
@@ -40,6 +41,7 @@ WORLD = MappingProxyType(
         "free": "the jammed joint is free again",
         "seam": "the magnet slips, so that the joint stands `value` steps below the seam of the encoder (default 1)",
         "same_id": "the servo answers to ID `value` as well as its neighbour, from EEPROM",
+        "burn": "`register` and its EEPROM hold `value`, as if another tool had written it",
         "heat": "the servo is `value` °C warm (default 70)",
         "overload": "the servo latches an overload",
         "push": "somebody pushes the joint with `value` Nm; with `for`, for so long",
@@ -50,6 +52,8 @@ KINDS = MappingProxyType({**WIRE, **WORLD})
 _DEFAULTS = MappingProxyType(
     {"late": 0.02, "brownout": 3.0, "supply": 12.0, "seam": 1.0, "same_id": 1.0, "heat": 70.0, "push": 0.5}
 )
+_REGISTERS = tuple(name for name, register in REGISTERS.items() if register.eeprom)
+_WORDS = ("arm", "register")  # keys whose value is text
 _FOR = MappingProxyType({"brownout": 0.2})
 
 
@@ -66,6 +70,7 @@ class Fault:
         count: damage that many, then stop; None: no end.
         duration: for so long [s]; None: no end.
         value: the number that some kinds need.
+        register: name of the register for ``burn``.
     """
 
     kind: str
@@ -76,6 +81,7 @@ class Fault:
     count: int | None = None
     duration: float | None = None
     value: float = 0.0
+    register: str = ""
 
 
 def _fault(table: Table) -> Fault:
@@ -90,6 +96,7 @@ def _fault(table: Table) -> Fault:
         None if count is None else int(table.number("count", 1, 1e9)),
         None if duration is None else table.number("for", 0.0, 1e6, duration),
         table.number("value", -1e5, 1e5, _DEFAULTS.get(kind, 0.0)),
+        table.text("register", choices=_REGISTERS) if kind == "burn" else "",
     )
     table.done()
     return fault
@@ -110,7 +117,7 @@ def parse(words: str, source: str = "command") -> Fault:
         if key in data:
             raise ConfigError("key", key, text, "each key once", "mend the line", source)
         try:
-            data[key] = text if key == "arm" else float(text)
+            data[key] = text if key in _WORDS else float(text)
         except ValueError as error:
             raise ConfigError("key", key, text, "a number", "mend the line", source) from error
     return _fault(Table(data, source))

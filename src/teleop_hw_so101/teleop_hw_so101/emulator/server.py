@@ -9,23 +9,31 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import heapq
+import json
 import os
 import select
 import socket
 import struct
+import tempfile
 import tty
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from teleop_common.errors import ConfigError
 from teleop_hw_so101.emulator import faults
-from teleop_hw_so101.emulator.emulator import Emulator
+from teleop_hw_so101.emulator.emulator import Emulator, Scene
 
-CONTROL = "control"
+CONTROL = "control"  # name of the socket
+SCENE = "scene"  # asks it for the scene as JSON
 _MOST = 4096
 _LONGEST_WAIT = 0.05  # [s]
 _TCGETS2 = 0x802C542A  # Linux, asm-generic/ioctls.h
 _TERMIOS2 = struct.Struct("4IB19B2I")  # struct termios2; the last is the speed of output
+
+
+def default_folder() -> Path:
+    """Return where ports lie when nobody says otherwise."""
+    return Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / "xr-teleop-arms"
 
 
 class Terminal:
@@ -78,6 +86,7 @@ class Server:
     Attributes:
         emulator: the arms.
         folder: where ports and control socket lie.
+        last_request: when a host sent something last [s].
     """
 
     def __init__(self, emulator: Emulator, control: socket.socket, folder: Path, clock: Callable[[], float]) -> None:
@@ -95,6 +104,7 @@ class Server:
         self._terminals = {arm: Terminal(folder / arm) for arm in emulator.arms}
         self._due: list[tuple[float, int, str, bytes]] = []
         self._count = 0
+        self.last_request = float("-inf")
         emulator.advance(clock())
 
     def port(self, arm: str) -> Path:
@@ -132,6 +142,7 @@ class Server:
     def _request(self, arm: str) -> None:
         terminal = self._terminals[arm]
         if data := terminal.read():
+            self.last_request = self._clock()
             for sending in self.emulator.receive(arm, data, self._clock(), terminal.baud or 1):
                 self._count += 1
                 heapq.heappush(self._due, (sending.due, self._count, arm, sending.data))
@@ -166,6 +177,8 @@ class Server:
             client.close()
 
     def _obey(self, line: str) -> str:
+        if line == SCENE:
+            return json.dumps(self.emulator.scene()._asdict())
         try:
             self.emulator.tell(faults.parse(line), self._clock())
         except ConfigError as error:
@@ -211,24 +224,56 @@ def listen(folder: Path) -> socket.socket:
     return server
 
 
-def tell(folder: Path, lines: Sequence[str], timeout: float = 5.0) -> list[str]:
+class Control:
+    """The client's end of a control socket.
+
+    Raises:
+        ConfigError: no emulator serves the folder.
+    """
+
+    def __init__(self, folder: Path, timeout: float = 5.0) -> None:
+        """Connect."""
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(timeout)
+        try:
+            self._socket.connect(str(folder / CONTROL))
+        except OSError as error:
+            self._socket.close()
+            allowed = "that of a running emulator"
+            raise ConfigError("folder", str(folder), str(error), allowed, "start it: ./teleop emulate") from error
+        self._file = self._socket.makefile("rw", encoding="utf-8")
+
+    def ask(self, line: str) -> str:
+        """Send one line and return the answer: ``ok``, what is wrong, or what was asked for.
+
+        Raises:
+            OSError: the emulator is gone.
+        """
+        self._file.write(line.strip() + "\n")
+        self._file.flush()
+        answer = self._file.readline()
+        if not answer:
+            raise ConnectionResetError("the emulator has ended")
+        return answer.rstrip("\n")
+
+    def scene(self) -> Scene:
+        """Return the state of arms and cubes."""
+        return Scene(**json.loads(self.ask(SCENE)))
+
+    def close(self) -> None:
+        """Hang up."""
+        self._file.close()
+        self._socket.close()
+
+
+def tell(folder: Path, lines: Sequence[str]) -> list[str]:
     """Send faults to a running emulator and return its answers, ``ok`` or what is wrong, one a line.
 
     Raises:
         ConfigError: none serves this folder.
     """
-    with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(timeout)
-        try:
-            client.connect(str(folder / CONTROL))
-        except OSError as error:
-            raise ConfigError(
-                "folder", str(folder), str(error), "that of a running emulator", "start it: ./teleop emulate"
-            ) from error
-        answers = []
-        with client.makefile("rw", encoding="utf-8") as file:
-            for line in lines:
-                file.write(line.strip() + "\n")
-                file.flush()
-                answers.append(file.readline().rstrip("\n"))
-        return answers
+    control = Control(folder)
+    try:
+        return [control.ask(line) for line in lines]
+    finally:
+        control.close()

@@ -90,6 +90,22 @@ def test_control_socket_says_what_it_does_not_know(arms):
     assert "left, right" in unknown
 
 
+def test_scene_node_publishes_what_the_emulator_says(arms, domain):
+    from teleop_common import qos, records
+    from teleop_common.testing import probe, process
+
+    arms.tell("push right id=1 value=1 for=0.3")
+    with probe(domain) as watcher, process("teleop_hw_so101", "emulated_scene", domain, {"folder": str(arms.folder)}):
+        seen = watcher.listen(records.SimState, "/sim/state", qos.NEWEST)
+        watcher.until(lambda: len(seen) > 5, 10.0)
+    assert seen[-1].sim_time > seen[0].sim_time > 0.0
+    control = server.Control(arms.folder)
+    scene = control.scene()
+    control.close()
+    assert len(seen[-1].qpos) == len(scene.qpos)
+    assert seen[-1].model_hash == scene.model_hash
+
+
 def test_second_emulator_in_the_same_folder_is_refused(arms):
     command = [sys.executable, "-m", "teleop_hw_so101.emulator.cli", "--folder", str(arms.folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)

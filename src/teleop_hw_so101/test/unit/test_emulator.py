@@ -6,6 +6,7 @@ import pytest
 
 from teleop_common import cell, limits
 from teleop_common.errors import ConfigError
+from teleop_description.scene import build, cube_poses, model_hash
 from teleop_hw_so101 import packet
 from teleop_hw_so101.emulator import faults, log
 from teleop_hw_so101.emulator.testing import loopback
@@ -197,6 +198,24 @@ def test_wrong_id_twice_garbles_both_and_leaves_the_others(arm):
     good = sum(len(arm.ask(packet.read(2, 56, 2), 1)) for _ in range(20))
     assert good < 4
     assert len(arm.ask(packet.read(4, 56, 2), 1)) == 1
+
+
+def test_burnt_register_holds_also_over_the_power(arm):
+    arm.tell("burn left id=2 register=firmware_minor value=9")
+    assert arm.ask(packet.read(2, 1, 1), 1)[0].params == b"\x09"
+    arm.tell("brownout")
+    arm.loop.wait(0.6)
+    assert arm.ask(packet.read(2, 1, 1), 1)[0].params == b"\x09"
+
+
+def test_scene_is_that_of_the_simulation_cubes_included(arm):
+    scene = arm.emulator.scene()
+    model = build(["left"], CELL, ROBOT)
+    assert scene.model_hash == model_hash(model)
+    assert len(scene.qpos) == model.nq
+    for name, pose in cube_poses(CELL, 0).items():
+        at = int(model.joint(name).qposadr[0])
+        assert scene.qpos[at : at + 3] == pytest.approx(pose[:3], abs=2e-3)
 
 
 def test_heat_and_latched_overload_on_command(arm):
