@@ -49,7 +49,7 @@ run_tests() {
   fi
   run_ring() { [ "$which" = all ] || [ "$which" = "$1" ] || return 0; shift; "$@" || failed+=("$2"); }
   run_ring unit lint lint
-  options=(-n 2)
+  options=(-n 2 --dist worksteal)
   run_ring unit ring unit "${underlay[@]/%//test/unit}" src/*/test/unit
   if [ "$which" = node ] || [ "$which" = all ]; then . "$root/tools/servo_clients.sh"; servo_clients; fi
   # rings with real processes: a starved machine leaves gaps of 0.2 s, on which the guard rightly stops; once more, then it counts

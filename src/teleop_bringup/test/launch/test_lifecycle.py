@@ -170,7 +170,7 @@ def test_argument_that_cannot_be_met_says_why(argument, reason):
 
 
 def test_hardware_launch_says_what_it_lacks():
-    names(refused(file="hardware.launch.py"), "servo driver")
+    names(refused("ports:=left:/dev/ttyACM0", *QUIET, file="hardware.launch.py"), "ports", "left, right")
 
 
 def test_one_arm_graph_runs_with_that_arm_alone():

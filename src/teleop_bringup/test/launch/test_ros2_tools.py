@@ -56,11 +56,9 @@ def record(bag):
         graph.ready()
         operator = testing.Operator(graph.node)
         graph.start_session()
-        recorder = subprocess.Popen(
-            ["ros2", "bag", "record", "-o", str(bag), "/teleop/input/external/frame"],
-            env=os.environ | {"ROS_DOMAIN_ID": str(domain)},
-        )
-        time.sleep(3.0)
+        recorder = start(graph, "bag", "record", "-o", str(bag), "/teleop/input/external/frame")
+        assert any("Subscribed" in line for line in recorder.stdout)
+        time.sleep(0.5)
         drive(graph, operator)
         time.sleep(0.3)
         recorder.send_signal(signal.SIGINT)
@@ -82,13 +80,30 @@ def assert_follows(graph, commands):
             assert np.all(apart < 0.02 + way), f"{arm}: replayed commands differ by {np.max(apart):.4f} rad at frame {s}"
 
 
-def test_recorded_input_gives_the_recorded_commands_when_replayed_and_when_played_into_a_live_graph(tmp_path):
-    bag = tmp_path / "drive"
-    commands = record(bag)
+@pytest.fixture(scope="module")
+def drives():
+    return []
+
+
+@pytest.fixture
+def recorded(request, drives, tmp_path):
+    """A bag of a live drive's operator input, and the commands of that drive by frame; made once, and anew for each rerun."""
+    if not drives or getattr(request.node, "execution_count", 1) > 1:
+        bag = tmp_path / "drive"
+        drives.append((bag, record(bag)))
+    return drives[-1]
+
+
+def test_replayed_operator_input_gives_the_recorded_commands(recorded):
+    bag, commands = recorded
     with free_domain() as domain, testing.graph(domain, "input:=replay", f"bag:={bag}", *QUIET) as graph:
         graph.ready()
         graph.replay_to_its_end()
         assert_follows(graph, commands)
+
+
+def test_bag_played_into_a_live_graph_gives_the_recorded_commands(recorded):
+    bag, commands = recorded
     with free_domain() as domain, testing.graph(domain, "input:=external", *QUIET) as graph:
         graph.ready()
         # with autostart, the session starts by itself on the first frame: well before the recorded squeeze
