@@ -10,9 +10,11 @@ from typing import Any
 from teleop_common import limits, paths
 from teleop_common.errors import ConfigError, TeleopError
 from teleop_hw_so101 import arms
+from teleop_hw_so101.first_run import KEYS
 from teleop_hw_so101.stream import SerialStream
 from teleop_hw_so101.tools import calibrating, looking, moving
 from teleop_hw_so101.tools.desk import Desk
+from teleop_hw_so101.tools.guide import Guide, Watch, devices_of
 from teleop_hw_so101.tools.talk import Terminal
 
 
@@ -45,6 +47,13 @@ def _parser() -> argparse.ArgumentParser:
     monitor.add_argument("--duration", type=float, default=0.0, help="end after so many seconds; 0: until Enter")
     torque = add("torque", parents=[every, one], help="let the arm go, or hold where it stands")
     torque.add_argument("state", choices=("on", "off"))
+    first = add("first-run", parents=[every], help="the guided first ten minutes with real arms; goes on where it was left")
+    first.add_argument("--arms", default="left,right", help="the arms, comma-separated")
+    first.add_argument("--ports", default="auto", help="auto, or left:/dev/...,right:/dev/...")
+    first.add_argument("--cell", default="", help="cell file with the mounts; empty: the installed cell.yaml")
+    first.add_argument(
+        "--from", dest="back_to", default="", choices=("", *KEYS), metavar="STEP", help=f"go back to {', '.join(KEYS)}"
+    )
     ident = add("id", parents=[every], help="give the one servo on a port another ID")
     ident.add_argument("port", help="serial port, with one servo connected")
     ident.add_argument("--from", dest="before", type=int, default=1, help="its ID now (default 1, as from the shop)")
@@ -55,6 +64,21 @@ def _parser() -> argparse.ArgumentParser:
 def _within(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
         raise ConfigError("option", name, value, f"{low:g} to {high:g}", "name another value")
+
+
+def _first_run(given: argparse.Namespace, desk: Desk) -> tuple[bool, dict[str, Any]]:
+    names = tuple(name for name in given.arms.split(",") if name)
+    limits.check_arms(names)
+
+    def listen() -> Watch:
+        # ROS is wanted from here on alone
+        from teleop_hw_so101.tools.watch_node import WatchNode
+
+        return WatchNode(names)
+
+    devices, cell_file = devices_of(given.ports, names), paths.config("cell.yaml", given.cell)
+    guide = Guide(desk, names, devices, cell_file, listen, lambda: time.strftime("%Y-%m-%d %H:%M"))
+    return guide.run(given.back_to)
 
 
 def _run(given: argparse.Namespace, desk: Desk) -> tuple[bool, dict[str, Any]]:
@@ -74,6 +98,8 @@ def _run(given: argparse.Namespace, desk: Desk) -> tuple[bool, dict[str, Any]]:
             _within("--from", given.before, 0, 253)
             _within("--to", given.after, 0, 253)
             return moving.set_id(desk, given.port, given.before, given.after)
+        case "first-run":
+            return _first_run(given, desk)
     how = {"source": given.source, "signs": given.signs, "zero": given.zero, "overwrite": given.overwrite}
     return calibrating.calibrate(desk, given.arm, given.port, **how)
 

@@ -1,6 +1,5 @@
 """The servo tools on the emulated bus, in virtual time: the wire is emulated, everything above it is what runs on hardware."""
 
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,97 +11,17 @@ pytest.importorskip("mujoco")
 from teleop_common import cell, limits
 from teleop_common.errors import ConfigError
 from teleop_hw_so101 import arms, calibration, calibration_old
-from teleop_hw_so101.arms import Port
-from teleop_hw_so101.emulator import unit as units_made
-from teleop_hw_so101.emulator.emulator import Emulator
-from teleop_hw_so101.emulator.loopback import Loopback
 from teleop_hw_so101.registers import OVERLOAD
 from teleop_hw_so101.tools import calibrating, looking, moving
-from teleop_hw_so101.tools.desk import Desk, ToolError
+from teleop_hw_so101.tools.desk import ToolError
+from teleop_hw_so101.tools.testing import Bench, Person
 
 CONFIG = Path(__file__).resolve().parents[4] / "config"
-ROBOT, CELL = limits.load(CONFIG / "limits/so101.yaml"), cell.load(CONFIG / "cell.yaml")
-# high above the bench, so that nothing is in the way of a hand that moves the arms
-CELL = replace(CELL, mounts={n: p._replace(position=(*p.position[:2], 1.0)) for n, p in CELL.mounts.items()})
-PORTS = {"left": Port("/dev/a", "SL", "USB"), "right": Port("/dev/b", "SR", "USB")}
+ROBOT = limits.load(CONFIG / "limits/so101.yaml")
 
 
-class Person:
-    """Answers as told, and does something with the arm each time a tool shows a newer table."""
-
-    def __init__(self, answers=()):
-        self.answers, self.lines, self.tables, self.records = list(answers), [], [], []
-        self.hand = iter(())
-        self.finished = False
-
-    def say(self, text, style=""):
-        self.lines.append((style, text))
-
-    def table(self, title, columns, rows):
-        self.tables.append((title, [tuple(r) for r in rows]))
-
-    @contextmanager
-    def live(self, title, columns):
-        yield lambda rows: self.tables.append((title, [tuple(r) for r in rows]))
-
-    def ask(self, question, choices):
-        self.lines.append(("ask", question))
-        return self.answers.pop(0) if self.answers else "y"
-
-    def pressed(self):
-        self.finished = next(self.hand, None) is None
-        return self.finished
-
-    def record(self, data):
-        self.records.append(data)
-
-    def said(self):
-        return "\n".join(text for _, text in self.lines)
-
-
-class Bench:
-    """Emulated arms, each on its port, with a person in front."""
-
-    def __init__(self, *names, calibrated=True, swapped=False):
-        self.units = [units_made.make_unit(name, ROBOT, 3, calibrated=calibrated) for name in names]
-        self.emulator = Emulator(self.units, CELL, ROBOT)
-        self.loopback = Loopback(self.emulator)
-        self.person = Person()
-        self.where = {PORTS[n].device: n for n in names}
-        if swapped:
-            self.where = dict(zip(self.where, reversed(list(self.where.values()))))
-        self.desk = Desk(self.person, ROBOT, lambda device: self.loopback.stream(self.where[device]), self.ports, self.wait)
-
-    def ports(self):
-        return tuple(port for port in PORTS.values() if port.device in self.where)
-
-    def wait(self, seconds):
-        self.loopback.wait(seconds)
-        if self.moving is not None and next(self.moving, None) is None:
-            self.moving = None
-
-    moving = None
-
-    def save(self, *names):
-        for made in self.units:
-            if made.arm in (names or self.where.values()):
-                calibration.save(replace(made.calibration, usb_serial=PORTS[made.arm].usb_serial), arms.file(made.arm))
-
-    def hold(self, seconds):
-        """Keep the arm where it is [s]."""
-        at = self.emulator.dynamics.position.copy()
-        for _ in range(round(seconds / 0.02)):
-            self.emulator.dynamics.place(at)
-            yield True
-
-    def by_hand(self, targets, step=0.2):
-        """Move the first arm's joints by hand, through each list of angles [rad], a step at a time."""
-        at = self.emulator.dynamics.position.copy()
-        for target in targets:
-            while abs(target - at[: len(target)]).max() > 1e-9:
-                at[: len(target)] += (target - at[: len(target)]).clip(-step, step)
-                self.emulator.dynamics.place(at)
-                yield True
+def bench_of(*names, **how):
+    return Bench(ROBOT, cell.load(CONFIG / "cell.yaml"), *names, **how)
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +30,7 @@ def home(tmp_path, monkeypatch):
 
 
 def test_find_knows_arms_by_servos_and_adapters():
-    bench = Bench("left", "right")
+    bench = bench_of("left", "right")
     bench.save()
     good, result = looking.find(bench.desk, [], wiggle=False)
     assert good
@@ -122,7 +41,7 @@ def test_find_knows_arms_by_servos_and_adapters():
 
 
 def test_find_tells_swapped_arms_and_a_silent_servo():
-    bench = Bench("left", "right", swapped=True)
+    bench = bench_of("left", "right", swapped=True)
     bench.save()
     bench.emulator.servos["left"][3].unplug(True)
     good, result = looking.find(bench.desk, [], wiggle=False)
@@ -133,14 +52,14 @@ def test_find_tells_swapped_arms_and_a_silent_servo():
 
 
 def test_find_without_a_port_says_what_to_do():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.where.clear()
     with pytest.raises(ToolError, match="plug the arm in"):
         looking.find(bench.desk, [], wiggle=False)
 
 
 def test_wiggle_moves_one_arm_a_little_and_lets_it_go_again():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.save()
     before = bench.emulator.position("left")
     moved = []
@@ -159,7 +78,7 @@ def test_wiggle_moves_one_arm_a_little_and_lets_it_go_again():
 
 
 def test_wiggle_of_a_stuck_joint_latches_no_overload_and_is_told():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.emulator.dynamics.stick(4, True)
     with bench.desk.servos("/dev/a") as servos:
         assert not moving.nod(bench.desk, servos)
@@ -167,7 +86,7 @@ def test_wiggle_of_a_stuck_joint_latches_no_overload_and_is_told():
 
 
 def test_ping_names_a_silent_servo_and_measures_the_round_trip():
-    bench = Bench("left")
+    bench = bench_of("left")
     good, result = looking.ping(bench.desk, "/dev/a", scan=False)
     assert good
     assert [s["joint"] for s in result["servos"]] == list(ROBOT.names)
@@ -179,7 +98,7 @@ def test_ping_names_a_silent_servo_and_measures_the_round_trip():
 
 
 def test_ping_shows_a_latched_overload():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.emulator.servos["left"][5].protection.status |= OVERLOAD
     good, result = looking.ping(bench.desk, "/dev/a", scan=False)
     assert not good
@@ -188,14 +107,14 @@ def test_ping_shows_a_latched_overload():
 
 
 def test_check_of_a_calibrated_arm_is_good():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.save()
     good, result = looking.check(bench.desk, "left", "")
     assert (good, result["wrong"]) == (True, [])
 
 
 def test_check_shows_what_file_and_servos_disagree_about():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.save()
     bench.emulator.servos["left"][4].burn("homing_offset", bench.units[0].calibration.joints[4].homing_offset - 65)
     good, result = looking.check(bench.desk, "left", "")
@@ -205,7 +124,7 @@ def test_check_shows_what_file_and_servos_disagree_about():
 
 
 def test_monitor_shows_heat_and_goes_on_without_a_servo():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.save()
     bench.emulator.dynamics.celsius[2] = 68.0
 
@@ -226,7 +145,7 @@ def test_monitor_shows_heat_and_goes_on_without_a_servo():
 
 
 def test_torque_on_holds_where_the_arm_stands_and_off_lets_go():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.save()
     before = bench.emulator.position("left")
     assert moving.torque(bench.desk, "left", "", on=True)[0]
@@ -238,7 +157,7 @@ def test_torque_on_holds_where_the_arm_stands_and_off_lets_go():
 
 
 def test_torque_off_needs_a_yes_and_one_silent_servo_keeps_none_of_the_others_live():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.save()
     moving.torque(bench.desk, "left", "", on=True)
     bench.person.answers = ["n"]
@@ -254,7 +173,7 @@ def test_torque_off_needs_a_yes_and_one_silent_servo_keeps_none_of_the_others_li
 
 
 def test_torque_on_outside_the_range_is_refused():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.save()
     made = bench.units[0].calibration
     outside = replace(made.joints[0], range_min=made.joints[0].range_min, range_max=made.joints[0].range_min + 50)
@@ -265,7 +184,7 @@ def test_torque_on_outside_the_range_is_refused():
 
 
 def test_id_is_changed_for_a_servo_that_is_alone():
-    bench = Bench("left")
+    bench = bench_of("left")
     for servo in bench.emulator.servos["left"][1:]:
         servo.unplug(True)
     good, _ = moving.set_id(bench.desk, "/dev/a", 1, 9)
@@ -275,7 +194,7 @@ def test_id_is_changed_for_a_servo_that_is_alone():
 
 
 def test_id_is_not_changed_while_other_servos_listen():
-    bench = Bench("left")
+    bench = bench_of("left")
     with pytest.raises(ToolError, match="unplug the others"):
         moving.set_id(bench.desk, "/dev/a", 1, 9)
     assert bench.emulator.servos["left"][0].id == 1
@@ -299,7 +218,7 @@ def stops(short=()):
 
 
 def test_sweep_of_a_new_arm_gives_its_calibration_to_servos_and_file():
-    bench = Bench("left", calibrated=False)
+    bench = bench_of("left", calibrated=False)
     bench.person.hand = bench.by_hand(stops())
     good, result = calibrate(bench)
     assert good, bench.person.tables[-2:]
@@ -316,7 +235,7 @@ def test_sweep_of_a_new_arm_gives_its_calibration_to_servos_and_file():
 
 
 def test_sweep_that_missed_a_joint_is_not_taken():
-    bench = Bench("left", calibrated=False)
+    bench = bench_of("left", calibrated=False)
     bench.person.hand = bench.by_hand(stops(short=("elbow_flex",)))
     bench.person.answers = ["y", "n"]
     with pytest.raises(ToolError, match="sweep the arm again"):
@@ -326,7 +245,7 @@ def test_sweep_that_missed_a_joint_is_not_taken():
 
 
 def test_other_file_is_shown_and_replaced_only_with_a_yes(tmp_path):
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.save()
     other = tmp_path / "other.json"
     made = bench.units[0].calibration
@@ -343,14 +262,14 @@ def test_other_file_is_shown_and_replaced_only_with_a_yes(tmp_path):
 
 
 def test_what_the_servos_hold_can_be_taken_as_it_is():
-    bench = Bench("left")
+    bench = bench_of("left")
     assert calibrate(bench, source="servos")[0]
     made = calibration.load(arms.file("left"))
     assert calibration.differences(made, bench.units[0].calibration) == ()
 
 
 def test_older_file_is_converted_and_taken(tmp_path):
-    bench = Bench("left", calibrated=False)
+    bench = bench_of("left", calibrated=False)
     old = calibration_old.OldCalibration(
         (-2000, 3080, -1010, -2010, 1600, -2400), (0, 1, 0, 0, 1, 0), (2000, 3080, 1000, 2010, 2000, 2050),
         (3024, -2056, 2034, 3034, -576, 3450), ("DEGREE",) * 5 + ("LINEAR",), ROBOT.names,
@@ -362,14 +281,14 @@ def test_older_file_is_converted_and_taken(tmp_path):
 
 @pytest.mark.parametrize("source", ["/nowhere.json", str(CONFIG / "cell.yaml")])
 def test_file_that_is_none_is_refused_before_anything_is_written(source):
-    bench = Bench("left")
+    bench = bench_of("left")
     with pytest.raises(ConfigError):
         calibrate(bench, source=source)
     assert not arms.file("left").exists()
 
 
 def test_signs_are_confirmed_by_hand():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.save()
     start = bench.emulator.dynamics.position.copy()
 
@@ -388,7 +307,7 @@ def test_signs_are_confirmed_by_hand():
 
 
 def test_zero_pose_gives_the_offsets():
-    bench = Bench("left")
+    bench = bench_of("left")
     bench.save()
     made = bench.units[0].calibration
     wrong = replace(made, joints=tuple(replace(j, zero_offset=0.0) for j in made.joints))
@@ -410,4 +329,4 @@ def test_zero_pose_gives_the_offsets():
 
 def test_refining_needs_the_arms_own_calibration_first():
     with pytest.raises(ToolError, match="sweep the arm first"):
-        calibrate(Bench("left"), zero=True)
+        calibrate(bench_of("left"), zero=True)
