@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from teleop_common.errors import ConfigError
@@ -39,6 +40,22 @@ def _repair(given: argparse.Namespace) -> int:
     return 0
 
 
+def _export(given: argparse.Namespace) -> int:
+    # not imported above: listing must not wait for pyarrow
+    from teleop_recorder.export import grid, lerobot
+
+    with ExitStack() as stack:
+        found = []
+        for path in given.sessions:
+            found += stack.enter_context(reading.episodes(layout.find(path), tuple(given.episode)))
+        chosen = [episode for episode in found if episode.complete and episode.rows > 1]
+        fps = given.fps or grid.best_fps(chosen)
+        wish = lerobot.Wish(Path(given.to), fps, given.any_rate, not given.without_videos, given.task)
+        added = lerobot.export(chosen, wish, print)
+    print(f"{given.to}: {added} episodes added, {fps} Hz")
+    return 0
+
+
 def _session(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session", help="folder of the session, or its episodes.hdf5")
 
@@ -62,6 +79,16 @@ def main(arguments: list[str] | None = None) -> int:
     one.add_argument("folder", nargs="?", default="", help=f"folder of sessions, or one session; default {default_folder()}")
     _chosen(add("info", "say all that is known of episodes", _info))
     _session(add("repair", "finish what a crash left: index of the bag, prefix of the takes, one file", _repair))
+    one = add("export", "export episodes to a LeRobot v3.0 data set; what is in it already stays", _export)
+    one.add_argument("sessions", nargs="+", help="folders of sessions")
+    one.add_argument("--to", required=True, metavar="FOLDER", help="the data set")
+    one.add_argument(
+        "--episode", type=int, action="append", default=[], help="number of an episode, may be repeated; default all"
+    )
+    one.add_argument("--fps", type=int, default=0, help="rate [Hz]; default: that of the slowest stream")
+    one.add_argument("--any-rate", action="store_true", help="also where less than 90 %% of the rate was measured")
+    one.add_argument("--without-videos", action="store_true", help="leave the cameras out")
+    one.add_argument("--task", default="", help="instruction of episodes that have none")
     given = parser.parse_args(arguments)
     try:
         return int(given.run(given))

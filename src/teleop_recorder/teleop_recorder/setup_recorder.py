@@ -119,7 +119,15 @@ def create(
         "robot": limits.robot,
         "links": {arm: list(n) for arm, n in poses.links.items()},
     }
-    attributes = {"arms": list(params.arms), "joint_names": names, "robot": limits.robot, "links": about["links"]}
+    ranges = {joint.name: [joint.lower, joint.upper] for joint in limits.all_joints}
+    attributes = {
+        "limits": ranges,
+        "gripper": limits.gripper.limits.name if limits.gripper else "",
+        "arms": list(params.arms),
+        "joint_names": names,
+        "robot": limits.robot,
+        "links": about["links"],
+    }
     wanted = Wanted(rows.channels, dict(cameras), params.video, attributes)
     settings = Settings(
         Path(params.folder).expanduser() if params.folder else default_folder(),

@@ -170,7 +170,15 @@ def make_bench(root, cameras=(), video="", **settings):
         **{f"/{a}/joint_command": (decode, lambda r, t, a=a: rows.on_command(a, r, t)) for a in ARMS},
     }
     decoders = Decoders(feeds, {f"/teleop/cameras/{c}/image/compressed": c for c in cameras})
-    wanted = Wanted(rows.channels, dict.fromkeys(cameras, 10.0), video, {"arms": list(ARMS)})
+    names = [f"j{n}" for n in range(JOINTS - 1)] + ["gripper"]
+    attributes = {
+        "arms": list(ARMS),
+        "joint_names": names,
+        "gripper": "gripper",
+        "limits": {n: [-1.0, 3.0] for n in names},
+        "robot": "so101",
+    }
+    wanted = Wanted(rows.channels, dict.fromkeys(cameras, 10.0), video, attributes)
     recorder = Recorder(Settings(root, margin=1 << 30, **settings), rows, wanted, decoders, machine)
     made["bench"] = Bench(recorder, machine)
     return made["bench"]

@@ -1,0 +1,1 @@
+"""Data sets for learning, made of episodes."""

@@ -1,0 +1,167 @@
+"""Episodes as a LeRobot data set."""
+
+import io
+import json
+import struct
+
+import av
+import h5py
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+from recorder_bench import JOINTS, PERIOD, command, make_bench, stamp
+
+from teleop_common.enums import EpisodeCommand
+from teleop_common.errors import ConfigError
+from teleop_recorder import cli, layout, reading
+from teleop_recorder.samples import Sample
+
+CAMERA = "/teleop/cameras/overhead/image/compressed"
+EVERY = 5  # commits a picture: 20 Hz
+
+
+def image(number, taken):
+    """Return a serialised picture whose brightness tells its number."""
+    file = io.BytesIO()
+    Image.new("RGB", (64, 48), (20 + 8 * (number % 25),) * 3).save(file, "JPEG", quality=95)
+    seconds, fraction = divmod(taken, 1_000_000_000)
+    head = struct.pack("<iI", seconds, fraction) + struct.pack("<I", 4) + b"cam\0" + struct.pack("<I", 5) + b"jpeg\0\0\0\0"
+    return b"\0\1\0\0" + head + struct.pack("<I", len(file.getvalue())) + file.getvalue()
+
+
+def take(bench, rows, task="stack the cubes"):
+    """Record one take with a picture each ``EVERY`` commits."""
+    assert bench.do(EpisodeCommand.START, task).success
+    for n in range(rows):
+        if n % EVERY == 0:
+            at = stamp(bench.number)
+            number = bench.sent[CAMERA] = bench.sent.get(CAMERA, 0) + 1
+            bench.recorder.hear(
+                [Sample(CAMERA, image(n // EVERY, at), at + 1_000_000, number)], bench.number * 0.01, at + 1_000_000
+            )
+        bench.step()
+    assert bench.do(EpisodeCommand.END).success
+    bench.step(5)
+
+
+@pytest.fixture
+def session(tmp_path):
+    bench = make_bench(tmp_path / "sessions", cameras=("overhead",), video="h264_fast", session="s")
+    take(bench, 101)
+    take(bench, 61, "put them back")
+    bench.do(EpisodeCommand.CLOSE_SESSION)
+    return layout.find(tmp_path / "sessions/s")
+
+
+def run(*arguments):
+    return cli.main(["export", *map(str, arguments)])
+
+
+def info(folder):
+    return json.loads((folder / "meta/info.json").read_text())
+
+
+def test_exported_rows_are_the_commits_at_the_grid_in_degrees_and_percent(session, tmp_path):
+    assert run(session.folder, "--to", tmp_path / "set", "--fps", 20) == 0
+    table = pq.read_table(tmp_path / "set/data/chunk-000/file-000.parquet")
+    # one in five commits of 100 Hz, the first at 0
+    rows = [command(5 * k) for k in range(21)]
+    for name, values in (("action", [r.position for r in rows]), ("observation.state", [r.measured for r in rows])):
+        told = np.stack(table[name].to_numpy())
+        expected = np.degrees(np.array(values))
+        expected[:, -1] = 100.0 * (np.array(values)[:, -1] + 1.0) / 4.0
+        assert told[:, :JOINTS] == pytest.approx(expected, abs=1e-3)
+    assert table["timestamp"].to_numpy() == pytest.approx(np.arange(21) / 20)
+    assert table["measured_time"].to_numpy() == pytest.approx(np.arange(21) / 20)
+    known = info(tmp_path / "set")
+    assert (known["total_episodes"], known["total_frames"], known["fps"]) == (2, 34, 20)
+    assert known["features"]["action"]["names"][0] == "left_j0.pos"
+    assert len(known["features"]["action"]["names"]) == 2 * JOINTS
+    assert known["robot_type"] == "bi_so_follower"
+
+
+def test_pictures_are_those_that_were_there_at_each_grid_time(session, tmp_path):
+    run(session.folder, "--to", tmp_path / "set", "--fps", 20)
+    with av.open(str(tmp_path / "set/videos/observation.images.top/chunk-000/file-000.mp4")) as movie:
+        frames = list(movie.decode(video=0))
+    assert [round(float(f.pts * f.time_base) * 20) for f in frames] == list(range(21))
+    brightness = [f.to_ndarray(format="rgb24").mean() for f in frames]
+    assert brightness == pytest.approx([20 + 8 * k for k in range(21)], abs=4)
+
+
+def test_second_export_adds_what_is_new_and_leaves_the_rest(session, tmp_path):
+    target = tmp_path / "set"
+    assert run(session.folder, "--to", target, "--fps", 20, "--episode", 1) == 0
+    before = (target / "data/chunk-000/file-000.parquet").read_bytes()
+    assert run(session.folder, "--to", target, "--fps", 20) == 0
+    assert info(target)["total_episodes"] == 2
+    assert (target / "data/chunk-000/file-000.parquet").read_bytes() == before
+    episodes = pq.read_table(target / "meta/episodes/chunk-000/file-000.parquet").to_pydict()
+    assert episodes["dataset_from_index"] == [0, 13]
+    assert episodes["dataset_to_index"] == [13, 34]
+    assert pq.read_table(target / "meta/tasks.parquet").to_pydict()["task"] == ["put them back", "stack the cubes"]
+    assert run(session.folder, "--to", target, "--fps", 20) == 0
+    assert info(target)["total_episodes"] == 2
+
+
+def test_rate_that_was_not_measured_is_refused_unless_asked(session, tmp_path, capsys):
+    # pictures come at 20 Hz: 22 is declared within 90 %, 30 is not
+    assert run(session.folder, "--to", tmp_path / "set", "--fps", 30) == 2
+    assert "--any-rate" in capsys.readouterr().err
+    assert not (tmp_path / "set/meta/info.json").exists()
+    assert run(session.folder, "--to", tmp_path / "within", "--fps", 22) == 0
+    assert run(session.folder, "--to", tmp_path / "set", "--fps", 30, "--any-rate") == 0
+
+
+def test_default_rate_is_that_of_the_slowest_stream(session, tmp_path):
+    assert run(session.folder, "--to", tmp_path / "set") == 0
+    assert info(tmp_path / "set")["fps"] == 20
+
+
+def test_statistics_are_those_of_all_rows(session, tmp_path):
+    run(session.folder, "--to", tmp_path / "set", "--fps", 20)
+    stats = json.loads((tmp_path / "set/meta/stats.json").read_text())
+    files = sorted((tmp_path / "set/data").rglob("*.parquet"))
+    values = np.concatenate([np.stack(pq.read_table(f)["action"].to_numpy()) for f in files])
+    for name, expected in (("mean", values.mean(0)), ("std", values.std(0)), ("min", values.min(0)), ("max", values.max(0))):
+        assert stats["action"][name] == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    assert stats["action"]["count"] == [34]
+    assert np.shape(stats["observation.images.top"]["mean"]) == (3, 1, 1)
+
+
+def test_folder_with_something_else_is_left_alone(session, tmp_path, capsys):
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set/thesis.txt").write_text("mine")
+    assert run(session.folder, "--to", tmp_path / "set") == 2
+    assert "empty folder" in capsys.readouterr().err
+
+
+def test_units_read_back_what_they_tell(session):
+    from teleop_recorder.export import grid
+
+    with reading.episodes(session) as found:
+        unit = grid.units(found[0])
+    joints = np.random.default_rng(0).uniform(-2, 2, (50, 2 * JOINTS))
+    assert unit.read(unit.tell(joints)) == pytest.approx(joints)
+
+
+def test_uneven_pictures_keep_their_measured_times(tmp_path):
+    from teleop_recorder.export import grid
+
+    bench = make_bench(tmp_path, cameras=("overhead",), video="h264_fast", session="s")
+    take(bench, 101)
+    bench.do(EpisodeCommand.CLOSE_SESSION)
+    session = layout.find(tmp_path / "s")
+    with h5py.File(session.hdf5, "a") as file:
+        stamps = file["episodes/episode_00000/cameras/overhead/stamp_ns"]
+        stamps[3] = stamps[3] + 2 * PERIOD  # 20 ms late
+    with reading.episodes(session) as found:
+        made = grid.make(found[0], 20)
+    assert made.pictures["overhead"][:6].tolist() == [0, 1, 2, 2, 4, 5]
+    assert made.picture_times["overhead"][:5] == pytest.approx([0.0, 0.05, 0.1, 0.1, 0.2])
+
+
+def test_unknown_episode_is_refused_by_number(session):
+    with pytest.raises(ConfigError, match="0, 1"), reading.episodes(session, (7,)):
+        pass
