@@ -123,7 +123,7 @@ class Machine:
             return self._stop()
         if command == Command.RESET:
             self.bump()
-            return Reply(True, "reset: anchors dropped")
+            return Reply(True, "every grip must open before it drives again")
         if self.state == Session.RUNNING:
             self.bump()
         already = self.state == Session.DISCONNECTED

@@ -78,7 +78,7 @@ export const JOINT_REASONS: Record<string, [string, string]> = {
   acceleration_limit: ['acceleration', 'the hand changes speed faster than the joint may'],
   floor: ['bench', 'the bench is in the way'],
   collision: ['collision', 'the arms or an obstacle are in the way; move the hand back'],
-  stale: ['too late', 'the joint target came too late'],
+  stale: ['no fresh input', 'no fresh joint target comes: the arm holds'],
   dead_man: ['grip open', 'no grip is closed: the arm holds'],
   estop: ['e-stop', 'the e-stop is latched; reset it'],
   first_command: ['first command', 'the first command repeats what the arm does'],
@@ -137,6 +137,7 @@ const ENTERED: Record<string, string> = {
 export function eventText(event: GraphEvent): string {
   const where = event.arm ? `${event.arm} arm: ` : '';
   const [, state, why] = (event.kind === 'authority' && /^[A-Z]+ to ([A-Z]+): (.*)$/.exec(event.text)) || [];
+  if (event.text === 'anchors void; grips must open') return 'every grip must open before it drives again';
   if (state === undefined) return `${where || (event.kind === 'estop' ? 'e-stop: ' : '')}${event.text || event.kind}`;
   return `${where}${ENTERED[state] ?? state.toLowerCase()} (${why})`;
 }

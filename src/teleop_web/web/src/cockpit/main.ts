@@ -19,7 +19,7 @@ const figures = new Figures();
 const nodes = new Nodes();
 const events = new Events();
 const session = new SessionCard(
-  (command) => void act(`session ${command}`, `session/${command}`),
+  (command) => void act(command === 'reset' && state?.session.provider === 'replay' ? 'play again' : `session ${command}`, `session/${command}`),
   () => void act('go home', 'home'),
   (stance) => void act(`stance ${stance}`, 'stance', { stance }),
   (what) => void (what === 'reset' ? act('simulation reset', 'sim/reset') : act('new cubes', 'sim/cubes', { seed: Math.floor(Math.random() * 2 ** 31) })),
