@@ -154,7 +154,9 @@ class Verdict(NamedTuple):
     text: str
 
 
-NEAR, SHRUNK = 0.02, 0.05  # [m] clearance at touch; how much it must have shrunk on the way
+# [m] clearance near touch; how much it must have shrunk on the way: the guard lists its few nearest pairs, and two arms
+# are among them only from about 45 mm on, since some links of one arm are always that near
+NEAR, SHRUNK = 0.02, 0.015
 
 
 @dataclass
@@ -170,21 +172,21 @@ class Clearance:
     least: float = math.inf
 
     def feed(self, distance: float, torque_on: bool) -> Verdict | None:
-        """Take the clearance [m]; with torque on nothing is judged."""
+        """Take the clearance between the arms [m]; with torque on nothing is judged."""
         if torque_on or not math.isfinite(distance):
             return None
         self.first = distance if self.first is None else max(self.first, distance)
         self.least = min(self.least, distance)
         if self.first - self.least >= SHRUNK and self.least <= NEAR:
-            return Verdict(True, f"clearance shrank from {self.first * 100:.0f} cm to {self.least * 1000:.0f} mm")
+            return Verdict(True, f"clearance shrank from {self.first * 1000:.0f} mm to {self.least * 1000:.0f} mm")
         return None
 
     @property
     def rest(self) -> str:
         """What is missing."""
         if self.first is None:
-            return "waiting for torque off at both arms"
-        return f"from {self.first * 100:.1f} cm to {self.least * 100:.1f} cm so far; wanted: under {NEAR * 100:.0f} cm"
+            return "waiting for torque off at both arms, and for the guard to tell of two links of theirs (nearer than 45 mm)"
+        return f"from {self.first * 1000:.0f} mm to {self.least * 1000:.0f} mm so far; wanted: under {NEAR * 1000:.0f} mm"
 
 
 OUT, FOLLOWED, STRAYED = 0.05, 0.03, 0.015  # [m] of the hand; of its tool; of the other arm's
@@ -277,7 +279,7 @@ class Provoked:
     held: float | None = None
 
     def feed(self, scale: float, blocked: bool, clearance: float) -> Verdict | None:
-        """Take the guard's state: scale of the last step, whether a pair of both arms blocks, measured clearance [m]."""
+        """Take the guard's state: scale of the last step, whether a pair of both arms blocks, clearance between them [m]."""
         if blocked and scale < 1.0:
             if clearance < 0.0:
                 return Verdict(False, "the arms touched")

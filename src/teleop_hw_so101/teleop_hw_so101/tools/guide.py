@@ -158,7 +158,11 @@ class Guide:
             distance = self._between()
             return None if None in states or distance is None else judge.feed(distance, any(s.torque_on for s in states))
 
-        return self._until(look, lambda: judge.rest)
+        verdict = self._until(look, lambda: judge.rest)
+        if not verdict.good:
+            return verdict
+        good = confirm(self.desk.talk, f"the guard sees {judge.least * 1000:.0f} mm between the arms: do you, within 1 cm?")
+        return Verdict(good, verdict.text if good else "the guard sees the arms elsewhere than they are")
 
     def _direction(self) -> Verdict:
         places = ToolPlaces(self.desk.robot, cell.load(self.cell_file), self.arms)
@@ -233,10 +237,11 @@ class Guide:
 
         def look() -> Verdict | None:
             guard, distance = self._get("/teleop/guard/state"), self._between()
-            if guard is None or distance is None:
+            if guard is None:
                 return None
             blocked = any(pair.blocking for pair in self._across(guard))
-            return judge.feed(guard.scale, blocked, distance)
+            # not among the nearest pairs: farther apart than the links of one arm
+            return judge.feed(guard.scale, blocked, math.inf if distance is None else distance)
 
         def rest() -> str:
             return "not held yet" if judge.held is None else f"held at {judge.held * 1000:.0f} mm; now pull them apart"

@@ -34,16 +34,16 @@ def test_clearance_that_shrinks_to_touch_with_torque_off_is_good():
     judge = Clearance()
     assert judge.feed(0.3, torque_on=True) is None
     assert judge.feed(0.01, torque_on=True) is None
-    assert [judge.feed(d, torque_on=False) for d in (0.3, math.nan, 0.1, 0.04)] == [None] * 4
+    assert [judge.feed(d, torque_on=False) for d in (0.044, math.nan, 0.03, 0.021)] == [None] * 4
     verdict = judge.feed(0.005, torque_on=False)
     assert verdict.good
-    assert "30 cm" in verdict.text
+    assert "44 mm" in verdict.text
 
 
 def test_clearance_that_does_not_move_is_never_good():
     judge = Clearance()
     assert all(judge.feed(0.2 + 0.001 * (i % 3), torque_on=False) is None for i in range(100))
-    assert "20.0 cm" in judge.rest
+    assert "200 mm" in judge.rest
 
 
 def directed(hand_way, tool_way, turn=0.0, other_way=(0.0, 0.0, 0.0), driven="left"):
@@ -95,6 +95,7 @@ def test_guard_that_held_and_let_go_again_is_good():
     assert judge.feed(0.0, True, 0.016) is None
     assert judge.feed(1.0, False, 0.03) is None
     assert judge.feed(1.0, False, 0.05).good
+    assert judge.feed(1.0, False, math.inf).good
 
 
 def test_guard_that_let_them_touch_is_not():
@@ -152,7 +153,7 @@ class Graph:
         self.closed = True
 
 
-def moment(distance=0.3, torque=True, scale=1.0, blocking=False, driving=None, hand_y=0.0, pan=0.0, gripper=0.0):
+def moment(distance=None, torque=True, scale=1.0, blocking=False, driving=None, hand_y=0.0, pan=0.0, gripper=0.0):
     def authority(arm):
         return records.ArmAuthority(arm=arm, state=Authority.DRIVING if arm == driving else Authority.IDLE)
 
@@ -162,10 +163,12 @@ def moment(distance=0.3, torque=True, scale=1.0, blocking=False, driving=None, h
 
     pose = records.TrackedPose(records.Pose((0.0, hand_y, 1.0)))
     controller = records.Controller(connected=True, grip=pose)
-    pair = records.ClearancePair(("left_gripper_link", "right_gripper_link"), distance, blocking=blocking)
-    own = records.ClearancePair(("left_base_link", "left_wrist_link"), 0.001)
+    # arms that are far apart are not among the nearest pairs
+    pairs = [records.ClearancePair(("left_base_link", "left_upper_arm_link"), 0.045)]
+    if distance is not None:
+        pairs.append(records.ClearancePair(("left_gripper_link", "right_gripper_link"), distance, blocking=blocking))
     return {
-        "/teleop/guard/state": records.GuardState(scale=scale, pairs=(own, pair)),
+        "/teleop/guard/state": records.GuardState(scale=scale, pairs=tuple(pairs)),
         "/teleop/authority": records.AuthorityState(arms=tuple(authority(arm) for arm in ARMS)),
         "/teleop/frame": records.TeleopFrame(left=controller, right=controller),
         "/teleop/session/state": records.SessionState(arm=ARMS, hand=("right", "left")),
@@ -203,14 +206,14 @@ def run_through(moments, answers=(), back_to="", bench=None, cell_file=CONFIG / 
 
 GOOD = {
     "graph": [moment()],
-    "clearance": [moment(torque=False), moment(0.005, torque=False)],
+    "clearance": [moment(torque=False), moment(0.04, torque=False), moment(0.005, torque=False)],
     # pan counts clockwise, and the tool is 0.4 m from its axis
     "direction": [
         moment(), moment(driving="left"), moment(driving="left", hand_y=0.06, pan=-0.16),
         moment(), moment(driving="right"), moment(driving="right", hand_y=-0.06, pan=0.16),
     ],
     "feel": [moment(gripper=1.7), moment(gripper=0.0), moment(gripper=1.7), moment(gripper=0.0)],
-    "guard": [moment(), moment(0.016, scale=0.2, blocking=True), moment(0.08)],
+    "guard": [moment(), moment(0.016, scale=0.2, blocking=True), moment()],
 }  # fmt: skip
 MOUNTS = ("400", "0")
 
