@@ -28,6 +28,21 @@ class Box:
 
 
 @dataclass(frozen=True)
+class HeldObject:
+    """What a closed gripper is taken to hold: a ball, since nobody knows how it is turned.
+
+    Attributes:
+        radius: of the ball [m].
+        centre: in the frame of the robot's tip link [m].
+        slack: a gripper that is measured farther open than its command by more than this holds something [rad].
+    """
+
+    radius: float
+    centre: Vec3
+    slack: float
+
+
+@dataclass(frozen=True)
 class Cell:
     """The work cell.
 
@@ -41,6 +56,7 @@ class Cell:
         place_zone_radius: its radius [m].
         source: the file.
         cube_slots: x, y of the places of the simulated cubes on the bench [m].
+        held_object: what a gripper that holds something holds, None for nothing that counts.
     """
 
     mounts: dict[str, Pose]
@@ -52,6 +68,7 @@ class Cell:
     place_zone_radius: float
     source: str
     cube_slots: tuple[tuple[float, float], ...] = ()
+    held_object: HeldObject | None = None
 
     def mount(self, arm: str) -> Pose:
         """Return the base pose of ``arm`` in world.
@@ -93,6 +110,12 @@ def load(path: str | Path) -> Cell:
     for index, slot in enumerate(listed):
         x, y = yamlfile.Table({str(index): slot}, top.source, "cube_slots").numbers(str(index), 2, -5.0, 5.0)
         slots.append((x, y))
+    held = None
+    if top.raw("held_object", None) is not None:
+        table = top.table("held_object")
+        x, y, z = table.numbers("centre", 3, -0.5, 0.5, (0.0, 0.0, 0.0))
+        held = HeldObject(table.number("radius", 0.001, 0.5), (x, y, z), table.number("slack", 0.02, 3.0, 0.15))
+        table.done()
     cx, cy = bench.numbers("centre", 2, -5.0, 5.0)
     sx, sy = bench.numbers("size", 2, 0.1, 10.0)
     zx, zy = zone.numbers("centre", 2, -5.0, 5.0)
@@ -106,6 +129,7 @@ def load(path: str | Path) -> Cell:
         place_zone_radius=zone.number("radius", 0.01, 1.0),
         source=str(path),
         cube_slots=tuple(slots),
+        held_object=held,
     )
     for table in (bench, zone, top):
         table.done()

@@ -96,6 +96,7 @@ class CollisionFilter:
         self._fine = self._layers[-1]
         self._screen: Screen | None = None
         self._offset = {arm: i * space.width for i, arm in enumerate(arms)}
+        self._held = {arm: space.held(arm) for arm in arms}
         self._concerns = [{space.bodies[i].arm for i in pair} - {""} for pair in space.pairs]
 
     def in_pieces(self, pieces: tuple[Piece, ...]) -> CollisionFilter:
@@ -128,13 +129,14 @@ class CollisionFilter:
         before = self._vector(start, measured, measured)
         after = self._vector(goal, start, measured)
         now = self._vector(measured, start, measured)
-        distances = self._coarse.everything(after)
+        idle = self._idle(start, measured)
+        distances = self._everything(after, idle)
         floors = self._floor.cut(tuple(goal), before, after, distances)
         for arm, share in floors.items():
             part = slice(self._offset[arm], self._offset[arm] + self._grip)
             after[part] = before[part] + share * (after[part] - before[part])
         if floors:
-            distances = self._coarse.everything(after)
+            distances = self._everything(after, idle)
         # from here on, wherever the step or the way to it leads, no pair gets nearer by more than this
         wanted = (self._space.reach.sway @ np.maximum(np.abs(now - after), np.abs(before - after)) + self._margin).tolist()
         close, places = self._close(distances, wanted, (after, before, now))
@@ -154,12 +156,15 @@ class CollisionFilter:
         shown = [_SHOWN] * count
         if not count:
             return Clearance()
+        idle = self._idle(committed, measured)
         if any(arm in measured for arm in self._arms):
-            actual = min(self._distances(self._vector(measured, committed, measured), shown)[:count])
+            actual = min(self._distances(self._vector(measured, committed, measured), shown, idle)[:count])
         q = self._vector(committed, measured, measured)
-        distances = self._distances(q, shown)[:count]
+        distances = self._distances(q, shown, idle)[:count]
         pairs = []
         for k in sorted(range(count), key=distances.__getitem__)[:4]:
+            if math.isinf(distances[k]):
+                break
             layer = self._fine if distances[k] < _SHOWN else self._coarse
             layer.place(q)
             one, two = (tuple(map(float, point)) for point in layer.points(layer.nearest(k)[1]))
@@ -178,14 +183,31 @@ class CollisionFilter:
 
     def distances(self, q: Points) -> list[float]:
         """Return the distance of every watched pair of bodies at ``q``, all joints [m]; the margin or more is a bound."""
-        return self._distances(q, [self._margin] * self._space.floor)[: self._space.floor]
+        return self._distances(q, [self._margin] * self._space.floor, [])[: self._space.floor]
 
-    def _distances(self, q: Points, need: list[float]) -> list[float]:
+    def _idle(self, start: Pose, measured: Pose) -> list[int]:
+        """Return the pairs of what is not held: a gripper holds something when it is measured wider than it is told to be."""
+        grasp, n = self._space.grasp, self._grip
+        idle: list[int] = []
+        for arm in self._arms if grasp else ():
+            wider = measured[arm][n] - start[arm][n] if arm in start and arm in measured else 0.0
+            if math.copysign(1.0, grasp) * wider <= abs(grasp):
+                idle += self._held[arm]
+        return idle
+
+    def _everything(self, q: Points, idle: list[int]) -> list[float]:
+        """Return the capsules' distances at ``q`` [m], those of ``idle`` pairs infinite."""
+        distances = self._coarse.everything(q)
+        for k in idle:
+            distances[k] = math.inf
+        return distances
+
+    def _distances(self, q: Points, need: list[float], idle: list[int]) -> list[float]:
         """Return the distance of every pair at ``q`` [m], the bench's last.
 
         A value of the pair's ``need`` [m] or more may be a lower bound, below it the value is the hulls' own.
         """
-        distances = self._coarse.everything(q)
+        distances = self._everything(q, idle)
         for layer in self._layers[1:]:
             near = [k for k, wanted in enumerate(need) if distances[k] < wanted]
             if near:

@@ -169,7 +169,8 @@ class Layer:
         lift = self.direction(index) * self._drawn[index]
         solids = [self.solids[i] for i in (self.pairs[index].one, self.pairs[index].two)]
         if self._drawn[index]:
-            one, two = one + lift * (solids[0].radius / self._drawn[index]), two - lift * (solids[1].radius / self._drawn[index])
+            more = [0.0 if s.drawn else s.radius / self._drawn[index] for s in solids]
+            one, two = one + lift * more[0], two - lift * more[1]
         return one, two
 
     def direction(self, index: int) -> Points:

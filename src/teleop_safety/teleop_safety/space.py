@@ -11,14 +11,14 @@ from teleop_common.cell import Cell
 from teleop_common.limits import RobotLimits
 from teleop_common.records import Pose as RecordPose
 from teleop_description.models import arm_model
-from teleop_description.pinocchio_compat import coal, convex_hull, solid
+from teleop_description.pinocchio_compat import coal, convex_hull, joint_of, solid
 from teleop_safety.capsules import Capsule, Points
 from teleop_safety.layer import Pair, Solid
 from teleop_safety.pieces import Piece
 from teleop_safety.reach import Reach, anchor, reach
 from teleop_safety.shapes import LinkShape
 
-BENCH = "bench"
+BENCH, HELD = "bench", "held_object"
 _STILL = 0.003  # [m], a pair whose distance changes less stands still
 _SAMPLES = 200  # configurations at which that is looked for
 _PRIMES = np.array([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0])  # whose roots are irrational to each other
@@ -31,13 +31,15 @@ class Body(NamedTuple):
         name: ``left_wrist_link``, ``bench``, or a box's name.
         arm: its arm, empty for what is fixed in the cell.
         joint: its joint's index in the whole model, 0 for what does not move.
-        hull: corners in the joint's frame, shape (n, 3) [m], empty for what is fixed in the cell.
+        hull: corners in the joint's frame, shape (n, 3) [m], empty for what is fixed in the cell, and for a held object.
+        held: it is what the arm's gripper holds, when it holds something.
     """
 
     name: str
     arm: str
     joint: int
     hull: Points
+    held: bool = False
 
 
 class Space(NamedTuple):
@@ -56,6 +58,8 @@ class Space(NamedTuple):
         anchors: of each pair the last joint that moves both alike, 0 for none.
         reach: how joints move the pairs before ``floor``.
         fall: how joints move those from ``floor`` on.
+        grasp: how far a gripper must be measured beyond its command to hold something [rad], below zero for one whose joint
+            closes upwards; 0: nothing that is held counts.
     """
 
     model: pin.Model
@@ -70,6 +74,13 @@ class Space(NamedTuple):
     anchors: tuple[int, ...]
     reach: Reach
     fall: Reach
+    grasp: float
+
+    def held(self, arm: str) -> tuple[int, ...]:
+        """Return the pairs of what the gripper of ``arm`` may hold."""
+        return tuple(
+            k for k, pair in enumerate(self.pairs) if any(self.bodies[i].held and self.bodies[i].arm == arm for i in pair)
+        )
 
     def alike(self) -> tuple[Pair, ...]:
         """Return the pairs of layers that have one solid for each body."""
@@ -116,6 +127,14 @@ def build(arms: tuple[str, ...], limits: RobotLimits, cell: Cell, shapes: tuple[
             index, ends = len(capsules), np.array([shape.capsule.start, shape.capsule.end])
             capsules.append(Solid(index, joint, _in(base, ends), shape.capsule.radius, drawn=True))
             around.append(Solid(index, joint, _in(base, shape.hull)))
+        if cell.held_object is not None and limits.gripper is not None:
+            frame, ball = one.frames[one.getFrameId(limits.tip_link)], coal.Sphere(cell.held_object.radius)
+            joint, place = first + joint_of(frame), frame.placement * pin.SE3(np.eye(3), np.array(cell.held_object.centre))
+            bodies.append(Body(f"{arm}_{HELD}", arm, joint, np.empty((0, 3)), held=True))
+            for geometry, solids in ((coarse, capsules), (fine, around)):
+                geometry.addGeometryObject(solid(bodies[-1].name, joint, place, ball))
+                centre = np.array([place.translation])
+                solids.append(Solid(len(solids), joint, centre, cell.held_object.radius, drawn=True))
     for box in cell.boxes:
         place = _se3(RecordPose(box.position, (0.0, 0.0, float(np.sin(box.yaw / 2)), float(np.cos(box.yaw / 2)))))
         bodies.append(Body(box.name, "", 0, np.empty((0, 3))))
@@ -154,7 +173,14 @@ def build(arms: tuple[str, ...], limits: RobotLimits, cell: Cell, shapes: tuple[
         tuple(anchor(model, *pair) for pair in sides),
         reach(model, sides[:floor], radii),
         reach(model, sides[floor:], radii),
+        _grasp(limits, cell),
     )
+
+
+def _grasp(limits: RobotLimits, cell: Cell) -> float:
+    if cell.held_object is None or limits.gripper is None:
+        return 0.0
+    return cell.held_object.slack if limits.gripper.open > limits.gripper.closed else -cell.held_object.slack
 
 
 class Parts(NamedTuple):
@@ -180,7 +206,7 @@ def in_pieces(space: Space, pieces: tuple[Piece, ...]) -> Parts:
     of_body: list[list[int]] = []
     for index, body in enumerate(space.bodies[: len(space.hulls)]):
         base, of = space.fine.geometryObjects[index].placement, []
-        own = [i for i, piece in enumerate(pieces) if body.arm and piece.joint == (body.joint and body.joint - first[body.arm])]
+        own = [i for i, piece in enumerate(pieces) if _carries(body, piece, first)]
         for i in own:
             of.append(len(solids))
             geometry.addGeometryObject(solid(f"{body.name}_{len(of)}", body.joint, base, shapes[i]))
@@ -201,12 +227,18 @@ def in_pieces(space: Space, pieces: tuple[Piece, ...]) -> Parts:
     return Parts(geometry, tuple(solids), pairs)
 
 
+def _carries(body: Body, piece: Piece, first: dict[str, int]) -> bool:
+    """Tell whether ``piece`` is a part of ``body``; ``first``: the model's joints before those of each arm."""
+    return bool(body.arm) and not body.held and piece.joint == (body.joint and body.joint - first[body.arm])
+
+
 def _pairs(model: pin.Model, geometry: pin.GeometryModel, bodies: tuple[Body, ...]) -> tuple[tuple[tuple[int, int], ...], int]:
     """Return all pairs that can close, within an arm too, minus adjacent ones and those overlapping at zero; bench last.
 
     A pair of one arm is adjacent when one joint carries both, or one carries the other's. Overlapping at zero is judged
     by the capsules: it takes out neighbours but one, such as the SO-101's wrist and jaw, which stand millimetres apart
-    whatever the joints do and would otherwise block each other for ever.
+    whatever the joints do and would otherwise block each other for ever. What a gripper holds is adjacent to its hand, and is
+    set down on the bench.
     """
     candidates, floor, rising = [], [], _rising(model)
     for a, one in enumerate(bodies):
@@ -215,7 +247,7 @@ def _pairs(model: pin.Model, geometry: pin.GeometryModel, bodies: tuple[Body, ..
             if not one.joint and not two.joint:
                 continue
             if two.name == BENCH:
-                if one.joint in rising:
+                if one.joint in rising and not one.held:
                     floor.append((a, b))
             elif one.arm != two.arm or not _adjacent(model, one.joint, two.joint):
                 candidates.append((a, b))
