@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import socket
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,19 @@ def files(given: Mapping[str, str]) -> None:
         limits.load(given["limits_file"])
     if given.get("bindings_file"):
         bindings.load(given["bindings_file"], given.get("bindings_preset", "default"))
+
+
+def address(bind: str) -> None:
+    """Check that the pages can be served at an address.
+
+    Raises:
+        ConfigError: it is none of this machine.
+    """
+    try:
+        socket.create_server((bind, 0), family=socket.AF_INET6 if ":" in bind else socket.AF_INET).close()
+    except OSError as error:
+        allowed = "an address of this machine, 127.0.0.1 for this machine alone, or 0.0.0.0 for all"
+        raise ConfigError("launch argument", "bind", bind, allowed, "'hostname -I' lists the addresses") from error
 
 
 def parameters(path: Path, nodes: Iterable[str]) -> None:

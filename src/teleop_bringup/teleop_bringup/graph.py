@@ -90,13 +90,25 @@ CONTROLLER_ARGUMENTS = {
     "joint_states_topic": ("/joint_states", "where joint states come from", None),
     "joint_prefix": ("{arm}_", "prefix of the controllers' joint names", None),
 }
+# of arms on their servo buses, besides
+HARDWARE_ARGUMENTS = {
+    "ports": (
+        "auto",
+        "serial ports of the arms: auto (found by adapter and servos), emulated (no hardware at all), "
+        "or a port for each arm, as in left:/dev/serial/by-id/...,right:...",
+        None,
+    ),
+    "calibrations": ("", "folder of the arms' calibration files, <arm>.json; empty: where ./teleop arm keeps them", None),
+    "park": ("false", "at the end, ease the arms to rest and release torque, instead of holding", ["true", "false"]),
+}
+ALL_ARGUMENTS = ARGUMENTS | CONTROLLER_ARGUMENTS | HARDWARE_ARGUMENTS
 
 
 def arguments(*names: str, **defaults: str) -> list[LaunchDescriptionEntity]:
     """Declare launch arguments by name, with other defaults where given."""
     declared: list[LaunchDescriptionEntity] = []
     for name in names or ARGUMENTS:
-        default, description, choices = (ARGUMENTS | CONTROLLER_ARGUMENTS)[name]
+        default, description, choices = ALL_ARGUMENTS[name]
         extra = {"choices": choices} if choices else {}
         declared.append(DeclareLaunchArgument(name, default_value=defaults.get(name, default), description=description, **extra))
     return declared
@@ -121,7 +133,7 @@ def _parameter(name: str) -> ParameterValue:
 
 
 _NODES = {"robot_state_publisher"}  # names of all nodes described so far
-_TYPES: dict[str, type] = {"autostart": bool, "loop": bool, "https_port": int, "http_port": int, "cubes_seed": int}
+_TYPES: dict[str, type] = {"autostart": bool, "park": bool, "loop": bool, "https_port": int, "http_port": int, "cubes_seed": int}
 
 
 def _is_script(package: str, executable: str) -> bool:
@@ -130,14 +142,15 @@ def _is_script(package: str, executable: str) -> bool:
     return path.is_file() and path.open("rb").read(2) == b"#!"
 
 
-def node(package: str, executable: str, *parameters: str, when: PythonExpression, **fixed: object) -> Node:
-    """Describe one node of the graph; it respawns and is named like its executable.
+def node(package: str, executable: str, *parameters: str, when: PythonExpression, name: str = "", **fixed: object) -> Node:
+    """Describe one node of the graph; it respawns and is named like its executable, where nothing else is said.
 
     Args:
         package: its package.
         executable: its executable.
         parameters: launch arguments handed on as parameters of the same name.
         when: condition on which it runs.
+        name: its name, where several run.
         fixed: further parameters.
     """
     handed = {name: _parameter(name) for name in parameters}
@@ -145,8 +158,8 @@ def node(package: str, executable: str, *parameters: str, when: PythonExpression
     return Node(
         package=package,
         executable=executable,
-        name=executable,
-        exec_name=executable,  # else the prefix names the process
+        name=name or executable,
+        exec_name=name or executable,  # else the prefix names the process
         output="screen",
         respawn=True,
         respawn_delay=RESPAWN_DELAY,
@@ -234,10 +247,13 @@ def ros2_control_nodes() -> list[LaunchDescriptionEntity]:
 def _refuse(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     chosen = context.launch_configurations
     try:
-        checks.arguments(chosen, ARGUMENTS | CONTROLLER_ARGUMENTS)
+        checks.arguments(chosen, ALL_ARGUMENTS)
         if chosen.get("params_file"):
-            checks.parameters(Path(chosen["params_file"]), _NODES)
+            drivers = {f"so101_driver_{arm}" for arm in chosen.get("arms", "").split(",")}
+            checks.parameters(Path(chosen["params_file"]), _NODES | drivers)
         checks.files(chosen)
+        if chosen.get("web") == "true" and chosen.get("side") != "arms":
+            checks.address(chosen["bind"])
     except ConfigError as error:
         raise RuntimeError(str(error)) from error
     if chosen.get("input") == "openxr":

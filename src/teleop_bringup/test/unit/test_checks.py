@@ -49,6 +49,17 @@ def test_a_key_missing_in_a_file_is_named_with_the_file(tmp_path, argument, name
         checks.files({"arms": "left", argument: str(path)})
 
 
+@pytest.mark.parametrize("bind", ["192.0.2.1", "no such host", "300.1.1.1"])
+def test_an_address_of_another_machine_is_refused(bind):
+    with pytest.raises(ConfigError, match="'bind'.*0.0.0.0 for all"):
+        checks.address(bind)
+
+
+def test_addresses_of_this_machine_pass():
+    checks.address("127.0.0.1")
+    checks.address("0.0.0.0")
+
+
 def test_installed_files_and_the_default_arguments_pass():
     installed = {"cell_file": "cell.yaml", "limits_file": "limits/so101.yaml", "bindings_file": "bindings.yaml"}
     given = {argument: str(paths.config(name)) for argument, name in installed.items()}
