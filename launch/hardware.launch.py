@@ -1,21 +1,20 @@
-"""Real arms on their servo bus."""
+"""Real arms on their servo buses, or emulated ones; torque is off until somebody turns it on."""
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
+from teleop_bringup import graph, hardware
 
-def _refuse(_context):
-    raise RuntimeError("hardware.launch.py needs the servo driver, which this version does not have; rehearse with sim.launch.py")
+SIMULATION_ONLY = ("cameras", "cubes_seed")
 
 
 def generate_launch_description():
+    names = [name for name in graph.ARGUMENTS if name not in SIMULATION_ONLY]
     return LaunchDescription(
         [
-            DeclareLaunchArgument("arms", default_value="left,right", description="arms of the graph, comma-separated"),
-            DeclareLaunchArgument("ports", default_value="auto", description="serial ports of the arms"),
-            DeclareLaunchArgument(
-                "park", default_value="false", description="ease the arms to rest at the end", choices=["true", "false"]
-            ),
-            OpaqueFunction(function=_refuse),
+            *graph.arguments(*names, *graph.HARDWARE_ARGUMENTS),
+            *graph.surroundings(),
+            *hardware.nodes(),
+            *graph.control_nodes(leash="hardware"),
+            *graph.operator_nodes(),
         ]
     )

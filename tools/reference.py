@@ -23,6 +23,8 @@ NODES = {
     "session": "teleop_session.session_node",
     "retargeter": "teleop_ik.retargeter_node",
     "guard": "teleop_safety.guard_node",
+    "so101_driver": "teleop_hw_so101.so101_driver_node",
+    "emulated_scene": "teleop_hw_so101.emulator.scene_node",
     "ros2_control_driver": "teleop_ros2_control.ros2_control_driver_node",
     "sim": "teleop_sim.sim_node",
     "sim_cameras": "teleop_sim.cameras_node",
@@ -77,6 +79,11 @@ def parameter_page() -> str:
         "| argument | default | allowed | meaning |\n|---|---|---|---|\n"
     )
     out.extend(_argument(*entry) for entry in graph.CONTROLLER_ARGUMENTS.items())
+    out.append(
+        "\n## Launch arguments of `hardware.launch.py`, besides\n\n"
+        "| argument | default | allowed | meaning |\n|---|---|---|---|\n"
+    )
+    out.extend(_argument(*entry) for entry in graph.HARDWARE_ARGUMENTS.items())
     out.append("\nParameters are read-only at run time: a restarted node returns in hold within a second.\n")
     for node, module in NODES.items():
         config = _config_of(importlib.import_module(module))

@@ -84,6 +84,7 @@ class ArmCore:
         problem: why the arm is not connected, or cannot be armed, in words.
         parking: the way to rest, while it is made.
         let_go: servo IDs whose torque must go off now.
+        read_time: when the oldest reply of the newest reading came [s], None when it brought none.
         tally: counts.
     """
 
@@ -95,6 +96,7 @@ class ArmCore:
     problem: str = "no servo was heard yet"
     parking: Parking | None = None
     let_go: set[int] = field(default_factory=set)
+    read_time: float | None = None
     tally: Tally = field(default_factory=Tally)
     last_refusal: str = ""
 
@@ -142,8 +144,13 @@ class ArmCore:
             self.samples.forget()
         self.connected, self.problem, self.parking = False, problem, None
 
-    def took_motion(self, now: float) -> None:
-        """Every servo was asked for its motion: let a limp arm's goal follow, and judge what the readings say."""
+    def took_motion(self, read_time: float | None) -> None:
+        """Every servo was asked for its motion: let a limp arm's goal follow, and judge what the readings say.
+
+        Args:
+            read_time: when the oldest of the replies came (monotonic) [s], None when none did.
+        """
+        self.read_time = read_time
         measured, driver = self.measured(), self.driver
         if driver is None or measured is None:
             return
@@ -299,19 +306,17 @@ class ArmCore:
         return None if positions is None else tuple(s.radians(p) for s, p in zip(self.config.scales, positions))
 
     def joint_state(self, now: float, now_ns: int) -> JointState | None:
-        """Return the measured joints, stamped with the time of the oldest fresh reading; None while one is too old.
+        """Return the measured joints, stamped with the time of the newest reading; None while there is nothing to tell.
 
         A joint whose last reply was lost rides along with its last position for ``sample_timeout``; its age is in the
         driver's state. After that the arm counts as not measured: old numbers with new stamps would be lies.
         """
         motions = [servo.motion for servo in self.samples.servos if servo.motion is not None]
         measured = self.measured()
-        if measured is None or not self.samples.complete(now, self.config.sample_timeout):
+        if measured is None or self.read_time is None or not self.samples.complete(now, self.config.sample_timeout):
             return None
-        newest = max(motion.time for motion in motions)
-        time = min(motion.time for motion in motions if newest - motion.time < 0.01)
         speeds = tuple(s.speed(m.velocity) for s, m in zip(self.config.scales, motions))
-        stamp = now_ns - round((now - time) * 1e9)
+        stamp = now_ns - round((now - self.read_time) * 1e9)
         return JointState(Header(stamp, ""), self.config.driver.names, measured, speeds, ())
 
     def error(self, now: float) -> str:

@@ -52,7 +52,7 @@ class DriverParams(CommonDriverParams):
     estop_release: bool = param(False, "the e-stop turns torque off instead of holding: a raised arm falls")
     park: bool = param(False, "at the end, ease the arm to its rest pose and release torque; else it holds")
     park_positions: tuple[float, ...] = param(
-        (0.0, -1.7, 1.65, 1.2, 0.0486795, -0.174533),
+        (0.0, -1.7, 1.55, 1.2, 0.0486795, -0.174533),
         "rest pose: where the arm lies without torque, all joints",
         unit="rad",
         minimum=-4.0,

@@ -10,7 +10,8 @@ reply are telemetry and are handed on: a servo that reports overload has answere
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from teleop_hw_so101 import packet
@@ -96,6 +97,7 @@ class FeetechBus:
         noise: what else was heard.
         echo: the adapter hands back what it sends, None as long as nobody knows.
         deadline: time (monotonic) after which nothing is tried again [s].
+        slack: longest silence before a reply now [s], see ``patiently``.
     """
 
     stream: ByteStream
@@ -104,14 +106,24 @@ class FeetechBus:
     noise: Noise = field(default_factory=Noise)
     echo: bool | None = None
     deadline: float = math.inf
+    slack: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take over what is configured about the echo."""
-        self.echo = self.config.adapter_echo
+        """Take over what is configured."""
+        self.echo, self.slack = self.config.adapter_echo, self.config.slack
 
     def budget(self, seconds: float) -> None:
         """Allow retries for ``seconds`` [s] from now; requests themselves always run once."""
         self.deadline = self.stream.now() + seconds
+
+    @contextmanager
+    def patiently(self, slack: float) -> Iterator[None]:
+        """Wait up to ``slack`` [s] for each reply meanwhile: for what has time and must not fail because the machine is busy."""
+        self.slack, self.deadline = max(slack, self.config.slack), math.inf
+        try:
+            yield
+        finally:
+            self.slack = self.config.slack
 
     def ping(self, servo: int) -> Reply | None:
         """Return the answer of ``servo``, None when it gives none."""
@@ -190,12 +202,12 @@ class FeetechBus:
         echo = 1 if self.echo else 0
         # nobody keeps the line quiet for longer than `slack`: a servo that is silent makes those behind it silent as well
         wire = self.config.wire_time(len(request) + packet.status_size(length) * len(servos))
-        latest = self.stream.now() + wire + 2.0 * self.config.slack
-        quiet = self.stream.now() + self.config.wire_time(len(request)) + self.config.slack
+        latest = self.stream.now() + wire + 2.0 * self.slack
+        quiet = self.stream.now() + self.config.wire_time(len(request)) + self.slack
         while len(found) < len(servos):
             data = self.stream.read(min(latest, quiet) - self.stream.now())
             now = self.stream.now()
-            quiet = now + self.config.slack
+            quiet = now + self.slack
             packets = parser.feed(data) if data else self._resynchronise(parser)
             for answer in packets:
                 if echo and packet.encode(answer) == request:

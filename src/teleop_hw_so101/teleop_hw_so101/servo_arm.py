@@ -46,6 +46,7 @@ class ArmSetup:
         bus: settings of the bus.
         budget: time in a cycle after which nothing is tried again [s].
         retry: time between two attempts to reach the arm [s].
+        patience: longest silence before a reply while the arm is looked for or armed [s].
     """
 
     calibration: ArmCalibration
@@ -55,6 +56,7 @@ class ArmSetup:
     bus: BusConfig = BusConfig()
     budget: float = 0.008
     retry: float = 0.5
+    patience: float = 0.03
 
 
 class ServoArm:
@@ -164,9 +166,9 @@ class ServoArm:
         facts: dict[str, ServoFacts | None] = {}
         garbled = []
         for name, servo in zip(self.core.config.joints, self.ids):
-            bus.budget(0.1)
             before = bus.counts.get(servo, Counts()).corrupt
-            facts[name] = self._servo_facts(bus, servo)
+            with bus.patiently(self.setup.patience):
+                facts[name] = self._servo_facts(bus, servo)
             if facts[name] is None and bus.counts[servo].corrupt > before:
                 garbled.append(name)
         return facts, garbled
@@ -232,7 +234,7 @@ class ServoArm:
                     self.core.samples.miss(index, now)
             self.core.tally.motions += 1
             self.core.tally.reads += len(found) == len(self.ids)
-            self.core.took_motion(now)
+            self.core.took_motion(min((reply.time for reply, _ in found.values()), default=None))
         for index in back_again if self.core.connected else ():
             self._slow(bus, Turn(index, health=False))
 
@@ -278,7 +280,8 @@ class ServoArm:
             return f"torque of '{arm}': got no fresh reading of every servo, allowed one; ask again"
         self._release.clear()
         for index, servo in enumerate(self.ids):
-            failed = self._arm_one(bus, servo, seeds[servo], self.setup.registers[index])
+            with bus.patiently(self.setup.patience):
+                failed = self._arm_one(bus, servo, seeds[servo], self.setup.registers[index])
             if failed:
                 rest = self._let_go(bus)
                 joint = self.core.config.joints[index]
@@ -293,7 +296,6 @@ class ServoArm:
     @staticmethod
     def _arm_one(bus: FeetechBus, servo: int, goal: int, registers: Mapping[str, int]) -> str:
         """Turn torque on at one servo, where it stands; returns what went wrong."""
-        bus.budget(0.1)
         for name, count in registers.items():
             if bus.write(servo, name, count) is None:
                 return f"no answer to writing {name}"

@@ -1,0 +1,88 @@
+"""The real arms of the graph: one driver an arm on its serial port, or on emulated servos."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from launch import LaunchContext, LaunchDescriptionEntity
+from launch.actions import ExecuteProcess, OpaqueFunction
+from launch.substitutions import LaunchConfiguration
+
+from teleop_bringup import graph
+from teleop_common import limits
+from teleop_common.errors import ConfigError
+from teleop_hw_so101 import calibration
+
+EMULATED = "emulated"
+SEED = 1  # of the emulated units
+
+
+def ports(text: str, arms: list[str]) -> dict[str, str]:
+    """Return the port of each arm by the launch argument ``ports``.
+
+    Raises:
+        ConfigError: it names not just each arm, once.
+    """
+    if text == "auto":
+        return dict.fromkeys(arms, "auto")
+    pairs = [part.partition(":")[::2] for part in text.split(",")]
+    allowed = f"auto, {EMULATED}, or a port for each of {', '.join(arms)}"
+    if sorted(arm for arm, _ in pairs) != sorted(arms) or not all(port for _, port in pairs):
+        example = ",".join(f"{arm}:/dev/ttyACM{number}" for number, arm in enumerate(arms))
+        raise ConfigError("launch argument", "ports", text, allowed, f"write ports:={example}")
+    found = dict(pairs)
+    if len(set(found.values())) != len(found):
+        raise ConfigError("launch argument", "ports", text, "another port for each arm", "see ./teleop arm find")
+    return found
+
+
+def _drivers(found: dict[str, str], folder: str) -> list[LaunchDescriptionEntity]:
+    described = []
+    for arm, port in found.items():
+        calibration = str(Path(folder, f"{arm}.json")) if folder else ""
+        described.append(
+            graph.node(
+                "teleop_hw_so101", "so101_driver", "limits_file", "park",
+                when=graph.ARMS_SIDE, name=f"so101_driver_{arm}", arm=arm, port=port, calibration=calibration,
+            )
+        )  # fmt: skip
+    return described
+
+
+def _describe(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    given = context.launch_configurations
+    arms = [arm for arm in given["arms"].split(",") if arm]
+    if given["ports"] != EMULATED:
+        try:
+            return _drivers(ports(given["ports"], arms), given["calibrations"])
+        except ConfigError as error:
+            raise RuntimeError(str(error)) from error
+    if given["side"] == "operator":
+        return []
+    return _emulated(arms, limits.load(given["limits_file"]))
+
+
+def _emulated(arms: list[str], robot: limits.RobotLimits) -> list[LaunchDescriptionEntity]:
+    # not imported above: it brings MuJoCo
+    from teleop_hw_so101.emulator.unit import make_unit
+
+    parent = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+    folder = Path(tempfile.mkdtemp(prefix="xr-teleop-emulated-", dir=parent))
+    files = []
+    for arm in arms:
+        # written here, so that the drivers find them whoever starts first
+        calibration.save(make_unit(arm, robot, SEED).calibration, folder / f"{arm}.json")
+        files += ["--calibration", f"{arm}={folder / f'{arm}.json'}"]
+    emulator = ExecuteProcess(
+        cmd=["python3", "-m", "teleop_hw_so101.emulator.cli", "--arms", ",".join(arms), "--folder", str(folder), *files,
+             "--limits-file", robot.source, "--cell-file", LaunchConfiguration("cell_file"), "--log", str(folder / "log.csv")],
+        name="emulator", output="screen",
+    )  # fmt: skip
+    return [emulator, *_drivers({arm: str(folder / arm) for arm in arms}, str(folder))]
+
+
+def nodes() -> list[LaunchDescriptionEntity]:
+    """Describe the drivers of the arms, and the emulator where it stands in for them."""
+    return [OpaqueFunction(function=_describe)]
