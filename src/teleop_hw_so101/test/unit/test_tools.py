@@ -330,3 +330,16 @@ def test_zero_pose_gives_the_offsets():
 def test_refining_needs_the_arms_own_calibration_first():
     with pytest.raises(ToolError, match="sweep the arm first"):
         calibrate(bench_of("left"), zero=True)
+
+
+def test_latched_overload_is_named_with_the_way_out_and_gone_after_it():
+    bench = bench_of("left")
+    bench.save()
+    bench.emulator.servos["left"][5].protection.status |= OVERLOAD
+    good, result = looking.check(bench.desk, "left", "")
+    assert not good
+    assert "gripper" in result["wrong"][0]
+    assert "torque off" in result["wrong"][0]
+    moving.torque(bench.desk, "left", "", on=True)
+    moving.torque(bench.desk, "left", "", on=False)
+    assert looking.check(bench.desk, "left", "")[0]

@@ -124,3 +124,22 @@ def test_lerobots_state_is_the_same_through_ticks_and_through_radians(ticks, gri
 def test_calibration_without_a_joint_of_the_robot_is_refused():
     with pytest.raises(ConfigError, match="gripper"):
         units.arm_scales(ArmCalibration(arm().joints[:-1]), ROBOT)
+
+
+def test_a_thousand_poses_through_ticks_are_within_a_millimetre_and_half_a_degree():
+    np, pin = pytest.importorskip("numpy"), pytest.importorskip("pinocchio")
+    model = pytest.importorskip("teleop_description.models").arm_models(ROBOT)[0]
+    data, tip = model.createData(), model.getFrameId(ROBOT.tip_link)
+    scales = units.arm_scales(arm(low=60, high=4035), ROBOT)
+    generator = np.random.default_rng(1)
+
+    def place(joints):
+        pin.framesForwardKinematics(model, data, np.asarray(joints))
+        return data.oMf[tip].copy()
+
+    for _ in range(1000):
+        joints = [generator.uniform(joint.lower, joint.upper) for joint in ROBOT.all_joints]
+        meant = place(joints)
+        stands = place([scale.radians(scale.goal(q)) for scale, q in zip(scales, joints)])
+        assert np.linalg.norm(meant.translation - stands.translation) < 1e-3
+        assert np.degrees(np.linalg.norm(pin.log3(meant.rotation.T @ stands.rotation))) < 0.5
