@@ -51,7 +51,12 @@ test('an error of the session is split into what and what to do', () => {
 });
 
 test('no word of a joint is an enumeration name', () => {
-  for (const [short] of Object.values(JOINT_REASONS)) expect(short).not.toContain('_');
+  for (const [name, [short, meaning]] of Object.entries(JOINT_REASONS)) {
+    expect(short).not.toContain('_');
+    // the table's column holds no more
+    expect(short.length).toBeLessThanOrEqual(14);
+    if (name !== 'none') expect(meaning).not.toBe('');
+  }
 });
 
 test('an event says what an arm does now, without names of states', () => {
