@@ -56,6 +56,14 @@ def _export(given: argparse.Namespace) -> int:
     return 0
 
 
+def _verify(given: argparse.Namespace) -> int:
+    from teleop_recorder import verify  # needs pyarrow as well
+
+    report = verify.verify(layout.find(given.session), BAG, Path(given.against) if given.against else None)
+    print("\n".join(report.words()))
+    return 1 if report.differences else 0
+
+
 def _session(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session", help="folder of the session, or its episodes.hdf5")
 
@@ -79,6 +87,9 @@ def main(arguments: list[str] | None = None) -> int:
     one.add_argument("folder", nargs="?", default="", help=f"folder of sessions, or one session; default {default_folder()}")
     _chosen(add("info", "say all that is known of episodes", _info))
     _session(add("repair", "finish what a crash left: index of the bag, prefix of the takes, one file", _repair))
+    one = add("verify", "compare journal, HDF5, videos, and an export, row by row", _verify)
+    _session(one)
+    one.add_argument("--against", default="", metavar="FOLDER", help="a data set that the session was exported to")
     one = add("export", "export episodes to a LeRobot v3.0 data set; what is in it already stays", _export)
     one.add_argument("sessions", nargs="+", help="folders of sessions")
     one.add_argument("--to", required=True, metavar="FOLDER", help="the data set")

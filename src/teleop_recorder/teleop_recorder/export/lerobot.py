@@ -117,9 +117,7 @@ class DataSet:
                 "task": task,
                 "length": len(made),
                 "images": {k: stats.of_pixels(p) for k, p in pixels.items()},
-                "data": stats.of_columns(
-                    {k: np.stack(table[k].to_numpy(zero_copy_only=False)) for k in features if k in table.column_names}
-                ),
+                "data": stats.of_columns({k: np.stack(table[k].to_numpy()) for k in table.column_names}),
             }
         )
         self._commit(features, episode)
@@ -191,8 +189,9 @@ def _features(episode: Episode, shapes: Mapping[str, list[int]], fps: int) -> di
     made = {
         "observation.state": numbers("float32", joints),
         "action": numbers("float32", joints),
-        "action.requested": numbers("float32", joints),
-        "action.reason": numbers("int64", joints),
+        # not below action: loaders take every feature whose name begins so for one to learn
+        "requested": numbers("float32", joints),
+        "reason": numbers("int64", joints),
         "measured_time": numbers("float64", ["s since the episode began"]),
         "take": numbers("int64", ["ns since the epoch, when the take began"]),
     }
@@ -230,8 +229,8 @@ def _table(
     values: dict[str, np.ndarray] = {
         "observation.state": made.state,
         "action": made.action,
-        "action.requested": made.requested,
-        "action.reason": made.reasons,
+        "requested": made.requested,
+        "reason": made.reasons,
         "measured_time": made.row_times,
         "take": np.full(count, _identity(episode)),
         **{f"measured_time.{key}": made.picture_times[camera] for key, camera in cameras.items()},
