@@ -151,9 +151,8 @@ class Rest:
         """Call several Trigger services at once; success when all of them succeed, every failure named."""
         answers = await asyncio.gather(*(self._call(name) for name in names))
         failed = [f"{name}: {answer.message}" for name, answer in zip(names, answers, strict=True) if not answer.success]
-        return Answer(
-            not failed, "; ".join(failed) if failed else "; ".join(dict.fromkeys(a.message for a in answers if a.message not in ("", "done")))
-        )
+        said = dict.fromkeys(answer.message for answer in answers if answer.message not in ("", "done"))
+        return Answer(not failed, "; ".join(failed or said))
 
     async def _estop(self, request: web.Request) -> web.Response:
         code, address = presented_code(request), request.remote or ""
