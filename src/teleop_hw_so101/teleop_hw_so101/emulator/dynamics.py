@@ -45,7 +45,7 @@ class Motor:
         friction: of gear and bearings, to be overcome in either direction [Nm].
         backlash: play between motor and output shaft, on which the encoder sits [rad].
         volts: of the supply, unloaded [V].
-        supply_resistance: of the supply and its wires, shared by all servos [Ω].
+        supply_resistance: of the supply and its wires, shared by the servos of an arm [Ω].
         ambient: temperature of the room [°C].
         heat_resistance: from winding to room [K/W].
         heat_capacity: of the servo [J/K].
@@ -73,7 +73,7 @@ class Dynamics:
         period: control period, which is the physics step [s].
         time: simulated [s].
         horn: angle of each magnet when its joint stands at 0 [step].
-        volts: of the unloaded supply now [V].
+        volts: of each arm's supply now, unloaded [V].
         celsius: temperature of each servo [°C].
         model_hash: of the scene, as simulation and cameras have it.
     """
@@ -100,10 +100,11 @@ class Dynamics:
         self._actuator = np.array([self.model.actuator(n).id for n in names])
         self._to_motors()
         self.horn = np.array(horn, dtype=float)
-        self.time, self.volts = 0.0, self.motor.volts
+        self.time, self.volts = 0.0, [self.motor.volts] * len(arms)
         self.celsius = np.full(len(names), self.motor.ambient)
         self._current = np.zeros(len(names))
-        self._sag = 0.0
+        self._per_arm = len(limits.all_joints)
+        self._sag = np.zeros(len(arms))
         self._gap = np.zeros(len(names))
         for name, pose in cube_poses(cell, cubes_seed).items():
             address = int(self.model.joint(name).qposadr[0])
@@ -144,14 +145,17 @@ class Dynamics:
         """Return what each servo's sensors give now."""
         angles = self.horn + self.data.qpos[self._qpos] * STEPS_PER_RADIAN
         speeds = self.data.qvel[self._dof] * STEPS_PER_RADIAN
-        volts = self.volts - self._sag
-        rows = zip(angles.tolist(), speeds.tolist(), self._current.tolist(), self.celsius.tolist(), strict=True)
-        return [Sensed(angle, speed, current, volts, celsius) for angle, speed, current, celsius in rows]
+        columns = (angles, speeds, self._current, self._supplies(), self.celsius)
+        return [Sensed(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+    def _supplies(self) -> Array:
+        """Return the voltage that reaches each servo [V]."""
+        return np.repeat(np.maximum(np.array(self.volts) - self._sag, 0.0), self._per_arm)
 
     def step(self, duties: Sequence[float]) -> None:
         """Advance by one period with each motor at its duty [-1 to 1]."""
         motor, duty = self.motor, np.asarray(duties)
-        share = max(self.volts - self._sag, 0.0) / motor.volts
+        share = self._supplies() / motor.volts
         speed = self.data.qvel[self._dof]
         # the joint damping of the model is the back-EMF: what is applied is the torque of the voltage alone
         torque = self._through_gear(duty * share * motor.stall, duty * share * motor.no_load, speed)
@@ -161,7 +165,8 @@ class Dynamics:
         driven = duty != 0.0
         emf = np.where(driven, self.data.qvel[self._dof] / motor.no_load, 0.0)
         self._current = motor.stall_current * (duty * share - emf) * driven
-        self._sag = motor.supply_resistance * float(np.clip(duty * self._current, 0.0, None).sum())
+        drawn = np.clip(duty * self._current, 0.0, None).reshape(-1, self._per_arm).sum(axis=1)
+        self._sag = motor.supply_resistance * drawn
         lost = motor.resistance * self._current**2 - (self.celsius - motor.ambient) / motor.heat_resistance
         self.celsius = self.celsius + lost * self.period / motor.heat_capacity
 

@@ -146,16 +146,14 @@ class Emulator:
         faults.check_arm(fault, self.arms)
         self.log.event(now, _words(fault))
         for arm in [fault.arm] if fault.arm else self.arms:
+            if fault.duration is not None and fault.kind in _ENDED and self._start is not None:
+                value = self.dynamics.volts[self.arms.index(arm)] if fault.kind == "brownout" else 0.0
+                end = Fault(_ENDED[fault.kind], arm, fault.id, now - self._start + fault.duration, value=value)
+                self._pending = sorted([*self._pending, end], key=lambda later: later.at)
             if fault.kind in WIRE:
                 self._damage[arm].add(fault, now)
             else:
                 self._happen(arm, fault, now)
-        if fault.duration is not None and fault.kind in _ENDED and self._start is not None:
-            value = self.dynamics.volts if fault.kind == "brownout" else 0.0
-            end = Fault(_ENDED[fault.kind], fault.arm, fault.id, now - self._start + fault.duration, value=value)
-            self._pending = sorted([*self._pending, end], key=lambda later: later.at)
-        if fault.kind in ("brownout", "supply"):
-            self.dynamics.volts = fault.value
 
     def _happen(self, arm: str, fault: Fault, now: float) -> None:
         kind, first = fault.kind, self.arms.index(arm) * len(self.limits.all_joints)
@@ -166,6 +164,8 @@ class Emulator:
             self.buses[arm].unplugged()
         elif kind == "replug":
             self.pulled.discard(arm)
+        elif kind in ("brownout", "supply"):
+            self.dynamics.volts[self.arms.index(arm)] = fault.value
         for place, servo in enumerate(self.servos[arm], 1):
             if fault.id in (0, place):
                 self._happen_to(servo, first + place - 1, fault, now)

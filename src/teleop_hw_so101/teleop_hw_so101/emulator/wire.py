@@ -102,7 +102,9 @@ class Bus:
         if code == Instruction.SYNC_READ and len(params) >= 2:
             address, length, *numbers = params
             # who is absent leaves its turn empty
-            return self._in_turn([(n, self._listening(n, baud)) for n in numbers], address, length, baud)
+            return self._in_turn(
+                [(n, self._listening(n, baud) if n != BROADCAST else []) for n in numbers], address, length, baud
+            )
         if code == Instruction.SYNC_WRITE and len(params) >= 2:
             self._sync_write(params, baud)
             return []
@@ -111,7 +113,7 @@ class Bus:
             numbers = sorted({servo.id for _, servo in targets})
             return self._in_turn([(n, [t for t in targets if t[1].id == n]) for n in numbers], 0, 0, baud)
         if code == Instruction.PING or (code == Instruction.READ and len(params) == 2):
-            address, length = params if params else (0, 0)
+            address, length = params if code == Instruction.READ else (0, 0)
             return self._in_turn([(request.id, targets)], address, length, baud)
         # an answer carries the ID to which the request was sent, also when the write changed it
         for _, servo in targets:
@@ -138,6 +140,8 @@ class Bus:
     ) -> list[Sending]:
         """Let servos answer one ID after another; several of one ID answer at once, over one another."""
         sendings, byte_time = [], _BITS / baud
+        # no answer is longer than a packet can be
+        length = min(length, packet.MAX_LENGTH - 2)
         for number, speakers in turns:
             if not speakers:
                 self._free += packet.status_size(length) * byte_time if len(turns) > 1 else 0.0
@@ -145,7 +149,7 @@ class Bus:
             replies = []
             for _, servo in speakers:
                 data = servo.read(address, length) if length else b""
-                replies.append(packet.encode(Packet(number, servo.status, data)))
+                replies.append(packet.encode(Packet(servo.id if number == BROADCAST else number, servo.status, data)))
             self._free += max(servo.get("return_delay") for _, servo in speakers) * REGISTERS["return_delay"].scale
             whole = replies[0]
             if len(replies) > 1:

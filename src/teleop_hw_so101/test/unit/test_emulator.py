@@ -163,6 +163,15 @@ def test_brownout_reboots_every_servo_limp(arm):
     assert arm.servos[0].sensed.volts == pytest.approx(12.0, abs=0.01)
 
 
+def test_brownout_of_one_arm_leaves_the_other_its_supply():
+    arm = Arm(arms=("left", "right"))
+    arm.tell("brownout right")
+    arm.loop.wait(0.1)
+    assert [arm.emulator.servos[name][0].alive for name in ("left", "right")] == [True, False]
+    arm.loop.wait(0.4)
+    assert arm.emulator.servos["right"][0].alive
+
+
 def test_pulled_port_is_gone_for_its_client_while_the_servos_hold_their_goals(arm):
     ticks = arm.hold()
     arm.tell("unplug left")

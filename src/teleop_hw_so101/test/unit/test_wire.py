@@ -229,3 +229,36 @@ def test_burn_names_a_register_of_eeprom():
     assert faults.parse("burn left id=3 register=homing_offset value=-65").register == "homing_offset"
     with pytest.raises(ConfigError, match="key 'register'.*homing_offset"):
         faults.parse("burn left id=3 register=goal_position value=1")
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(max_size=12),
+            st.builds(
+                Packet,
+                st.sampled_from([1, 2, 9, BROADCAST]),
+                st.sampled_from([*Instruction, 0x06, 0x55]),
+                st.binary(max_size=20),
+            ).map(packet.encode),
+            st.builds(packet.write, st.sampled_from([1, 2, BROADCAST]), st.integers(0, 255), st.binary(min_size=1, max_size=6)),
+        ),
+        max_size=8,
+    )
+)
+def test_no_bytes_break_the_bus(chunks):
+    line = bus(2)
+    for number, chunk in enumerate(chunks):
+        for sending in line.receive(chunk, 1.0 + 0.001 * number):
+            assert sending.due >= 1.0
+    for servo in line.servos:
+        servo.step(Sensed(angle=1234.0), 2.0, 0.002)
+        assert -1.0 <= servo.duty <= 1.0
+        assert 0 <= servo.id <= 253
+
+
+def test_read_of_all_servos_at_once_is_a_collision_of_their_own_ids():
+    line = bus(3)
+    assert answers(line.receive(packet.read(BROADCAST, *POSITION), 1.0)) == []
+    assert [p.id for p in answers(bus(1).receive(packet.read(BROADCAST, *POSITION), 1.0))] == [1]
+    assert len(answers(bus(1).receive(packet.read(1, 0, 255), 1.0))[0].params) == 250
