@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PARTS = ("ik", "guard", "pipeline")
-LATER = {"bus": "the hardware driver", "record": "the recorder"}
+PARTS = ("ik", "guard", "pipeline", "bus")
+LATER = {"record": "the recorder"}
 
 
 def machine() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from launch import LaunchDescription
 
 from teleop_bringup import graph, hardware
 
-SIMULATION_ONLY = ("cameras", "cubes_seed")
+SIMULATION_ONLY = ("cubes_seed",)
 
 
 def generate_launch_description():

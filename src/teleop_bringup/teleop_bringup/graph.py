@@ -227,6 +227,13 @@ def simulation_nodes() -> list[LaunchDescriptionEntity]:
     """Describe the simulated arms and their cameras."""
     return [
         node("teleop_sim", "sim", "limits_file", "cell_file", "cubes_seed", when=ARMS_SIDE, arms=ARMS),
+        *camera_nodes(),
+    ]
+
+
+def camera_nodes() -> list[LaunchDescriptionEntity]:
+    """Describe the cameras of a scene that somebody simulates."""
+    return [
         node(
             "teleop_sim", "sim_cameras", "limits_file", "cell_file",
             when=_both(ARMS_SIDE, _is("cameras", "true")), arms=ARMS,

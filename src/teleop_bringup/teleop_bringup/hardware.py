@@ -17,6 +17,7 @@ from teleop_hw_so101 import calibration
 
 EMULATED = "emulated"
 SEED = 1  # of the emulated units
+_EMULATED_TIMEOUT = 0.03  # [s]
 
 
 def ports(text: str, arms: list[str]) -> dict[str, str]:
@@ -38,7 +39,7 @@ def ports(text: str, arms: list[str]) -> dict[str, str]:
     return found
 
 
-def _drivers(found: dict[str, str], folder: str) -> list[LaunchDescriptionEntity]:
+def _drivers(found: dict[str, str], folder: str, **fixed: float) -> list[LaunchDescriptionEntity]:
     described = []
     for arm, port in found.items():
         calibration = str(Path(folder, f"{arm}.json")) if folder else ""
@@ -46,6 +47,7 @@ def _drivers(found: dict[str, str], folder: str) -> list[LaunchDescriptionEntity
             graph.node(
                 "teleop_hw_so101", "so101_driver", "limits_file", "park",
                 when=graph.ARMS_SIDE, name=f"so101_driver_{arm}", arm=arm, port=port, calibration=calibration,
+                **fixed,
             )
         )  # fmt: skip
     return described
@@ -69,18 +71,23 @@ def _emulated(arms: list[str], robot: limits.RobotLimits) -> list[LaunchDescript
     from teleop_hw_so101.emulator.unit import make_unit
 
     parent = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
-    folder = Path(tempfile.mkdtemp(prefix="xr-teleop-emulated-", dir=parent))
+    # one a graph, found again at the next start
+    folder = Path(parent, f"xr-teleop-emulated-{os.getuid()}-{os.environ.get('ROS_DOMAIN_ID', '0')}")
+    folder.mkdir(mode=0o700, exist_ok=True)
     files = []
     for arm in arms:
         # written here, so that the drivers find them whoever starts first
-        calibration.save(make_unit(arm, robot, SEED).calibration, folder / f"{arm}.json")
+        calibration.save(make_unit(arm, robot, SEED).calibration, folder / f"{arm}.json", overwrite=True)
         files += ["--calibration", f"{arm}={folder / f'{arm}.json'}"]
     emulator = ExecuteProcess(
         cmd=["python3", "-m", "teleop_hw_so101.emulator.cli", "--arms", ",".join(arms), "--folder", str(folder), *files,
-             "--limits-file", robot.source, "--cell-file", LaunchConfiguration("cell_file"), "--log", str(folder / "log.csv")],
+             "--limits-file", robot.source, "--cell-file", LaunchConfiguration("cell_file")],
         name="emulator", output="screen",
     )  # fmt: skip
-    return [emulator, *_drivers({arm: str(folder / arm) for arm in arms}, str(folder))]
+    scene = graph.node("teleop_hw_so101", "emulated_scene", when=graph.ARMS_SIDE, folder=str(folder))
+    found = {arm: str(folder / arm) for arm in arms}
+    # the emulator is a process among others, which waits for its turn where servos do not
+    return [emulator, scene, *graph.camera_nodes(), *_drivers(found, str(folder), reply_timeout=_EMULATED_TIMEOUT)]
 
 
 def nodes() -> list[LaunchDescriptionEntity]:
