@@ -54,6 +54,8 @@ def calibrate(
             _agree(desk, "file", before, after, overwrite)
             _agree(desk, "servo", unit, after, overwrite)
             servos.adopt(after)
+            if before is None:
+                desk.talk.say(f"a new arm: confirm once which way its joints count, ./teleop arm calibrate {arm} --signs")
         if left := calibration.differences(after, servos.unit()):
             raise ToolError(f"servos of '{arm}': got other values than were written, allowed the same\n{calibration.table(left)}")
     calibration.save(after, arms.file(arm), overwrite=True)

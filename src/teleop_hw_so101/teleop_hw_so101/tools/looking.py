@@ -110,7 +110,7 @@ def check(desk: Desk, arm: str, device: str) -> Result:
     return not wrong, {"arm": arm, "port": port.device, "wrong": wrong, "doubtful": doubtful}
 
 
-STATE_COLUMNS = ("joint", "ticks", "deg", "load %", "volts", "°C", "ampere", "torque", "status")
+STATE_COLUMNS = ("joint", "ticks", "deg", "load %", "V", "°C", "A", "torque", "status")
 
 
 def _row(name: str, f: arming.ServoFacts | None, scale: JointScale | None, load: float | None = None) -> tuple[str, ...]:
