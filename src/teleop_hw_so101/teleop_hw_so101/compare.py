@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 
 from teleop_common.errors import ConfigError
 from teleop_common.limits import JointLimits, RobotLimits
-from teleop_hw_so101.calibration import LAST_TICK, ArmCalibration
+from teleop_hw_so101.calibration import LAST_TICK, ArmCalibration, JointCalibration
+from teleop_hw_so101.registers import STEPS_PER_TURN
 from teleop_hw_so101.units import RADIANS_PER_TICK, joint_scale
 
 Level = Literal["good", "doubtful", "wrong"]
@@ -88,6 +89,32 @@ def centred(calibration: ArmCalibration, robot: RobotLimits) -> ArmCalibration:
     middles = {joint.name: round((joint.lower + joint.upper) / 2.0, 6) for joint in robot.joints}
     joints = (j if j.zero_offset else replace(j, zero_offset=middles.get(j.name, 0.0)) for j in calibration.joints)
     return replace(calibration, joints=tuple(joints))
+
+
+def carried(made: ArmCalibration, before: ArmCalibration, robot: RobotLimits) -> ArmCalibration:
+    """Return a new calibration of the same servos with the signs and zeros that were found with the one before.
+
+    The zero is a place of the encoder: where the middle of the range moves, its angle moves with it.
+    """
+    turning = {joint.name for joint in robot.joints}
+    joints = []
+    for joint in made.joints:
+        was = before.joint(joint.name)
+        if joint.name not in turning:
+            joint = replace(joint, drive_mode=was.drive_mode)  # the gripper's way of counting; it has no zero of its own
+        else:
+            moved = _middle(joint) - _middle(was)
+            moved -= round(moved / STEPS_PER_TURN) * STEPS_PER_TURN
+            zero = was.zero_offset + was.sign * moved * RADIANS_PER_TICK
+            # so far off, one of the two sweeps was none
+            joint = replace(joint, sign=was.sign, zero_offset=round(zero, 6) if abs(zero) <= _MOST_ZERO else 0.0)
+        joints.append(joint)
+    return replace(made, joints=tuple(joints))
+
+
+def _middle(joint: JointCalibration) -> float:
+    """Return the middle of the range [ticks of the encoder]."""
+    return (joint.range_min + joint.range_max) / 2.0 + joint.homing_offset
 
 
 def zeroed(calibration: ArmCalibration, readings: Mapping[str, int], pose: Mapping[str, float]) -> ArmCalibration:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from teleop_common import cache
 from teleop_common.errors import ConfigError
 from teleop_hw_so101 import arms, calibration, calibration_old, compare, wiggle
 from teleop_hw_so101.calibration import ArmCalibration, Difference
@@ -53,6 +54,9 @@ def calibrate(
             _show_model(desk, after)
             _agree(desk, "file", before, after, overwrite)
             _agree(desk, "servo", unit, after, overwrite)
+            if calibration.differences(after, unit):
+                # a way back: calibrate --from this file
+                cache.write_atomically(arms.file(arm).with_suffix(".servos.bak"), calibration.dumps(unit).encode())
             servos.adopt(after)
             if before is None:
                 desk.talk.say(f"a new arm: confirm once which way its joints count, ./teleop arm calibrate {arm} --signs")
@@ -81,18 +85,20 @@ def _place(desk: Desk, arm: str, device: str) -> tuple[arms.Port, ArmCalibration
 
 
 def _made(desk: Desk, servos: Servos, unit: ArmCalibration, before: ArmCalibration | None, source: str) -> ArmCalibration:
-    """Return the new calibration; signs and zero offsets are kept where the servos' numbers stay what they were."""
+    """Return the new calibration, with the signs and zeros of the one before where that is of these very servos."""
     if source == SERVOS:
         made = unit
     elif source:
         made = _read(Path(source), desk)
     else:
-        return _swept(desk, servos, unit, before)
+        made = _swept(desk, servos, unit)
     missing = set(desk.robot.names) - set(made.names)
     if missing:
         raise ConfigError("calibration", source, sorted(made.names), ", ".join(desk.robot.names), "name another file")
-    if before is not None and not calibration.differences(before, made):
-        return replace(made, joints=before.joints)
+    if before is not None and not calibration.differences(before, unit):
+        kept = compare.carried(made, before, desk.robot)
+        bare = all((joint.sign, joint.zero_offset) == (1, 0.0) for joint in made.joints)
+        made = kept if bare else made  # a file may bring its own
     return compare.centred(made, desk.robot)
 
 
@@ -107,7 +113,7 @@ def _read(path: Path, desk: Desk) -> ArmCalibration:
     return calibration.load(path)
 
 
-def _swept(desk: Desk, servos: Servos, unit: ArmCalibration, before: ArmCalibration | None) -> ArmCalibration:
+def _swept(desk: Desk, servos: Servos, unit: ArmCalibration) -> ArmCalibration:
     """Follow all joints while somebody moves each to both stops, until Enter and every joint is done."""
     if not confirm(desk.talk, "torque goes off now and the arm falls: is it held, or lying down?"):
         raise ToolError("sweep: got no, allowed yes; hold the arm, then ask again")
@@ -119,7 +125,7 @@ def _swept(desk: Desk, servos: Servos, unit: ArmCalibration, before: ArmCalibrat
             sweep.feed(servos.positions())
             show(_sweep_rows(desk, sweep, unit))
             desk.sleep(_PERIOD)
-    return compare.centred(sweep.calibration(before or unit), desk.robot)
+    return sweep.calibration(unit)
 
 
 def _sweep_rows(desk: Desk, sweep: Sweep, unit: ArmCalibration) -> list[tuple[str, ...]]:

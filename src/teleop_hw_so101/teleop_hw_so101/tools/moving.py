@@ -60,6 +60,7 @@ def nod(desk: Desk, servos: Servos) -> bool:
             servos.bus.sync_write("goal_position", {ident: wiggle.goal(joint, start, elapsed)})
             track.feed(servos.positions()[NODDING])
             desk.sleep(0.02)
+        servos.bus.sync_write("goal_position", {ident: start})
     finally:
         if not was_on:
             servos.bus.write(ident, "torque_enable", 0)

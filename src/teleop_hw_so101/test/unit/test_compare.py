@@ -10,6 +10,7 @@ from teleop_common import limits
 from teleop_common.errors import ConfigError
 from teleop_hw_so101 import calibration, compare
 from teleop_hw_so101.calibration import ArmCalibration, JointCalibration
+from teleop_hw_so101.units import joint_scale
 
 ROOT = Path(__file__).resolve().parents[4]
 ROBOT = limits.load(ROOT / "config/limits/so101.yaml")
@@ -71,3 +72,24 @@ def test_pose_that_is_far_off_is_refused():
     readings = {j.name: 2047 for j in arm().joints} | {"elbow_flex": 1500}
     with pytest.raises(ConfigError, match="elbow_flex"):
         compare.zeroed(arm(), readings, {"elbow_flex": 0.0})
+
+
+def test_new_sweep_of_the_same_servos_keeps_the_zero_where_it_is():
+    before = arm()
+    before = replace(before, joints=tuple(replace(j, zero_offset=0.05, sign=1) for j in before.joints))
+    # this time the upper stop was reached 40 ticks further, so that the middle lies 20 ticks up and reads 2047 again
+    wider = [replace(j, homing_offset=20, range_min=j.range_min - 20, range_max=j.range_max + 20) for j in arm().joints]
+    after = compare.carried(replace(before, joints=tuple(wider)), before, ROBOT)
+    for old, new in zip(before.joints[:5], after.joints[:5]):
+        encoder = 1800
+        was = joint_scale(old).radians(encoder - old.homing_offset)
+        assert joint_scale(new).radians(encoder - new.homing_offset) == pytest.approx(was, abs=1e-5)
+
+
+def test_zero_is_carried_across_the_seam_of_the_offsets_and_dropped_when_absurd():
+    before = arm()
+    before = replace(before, joints=tuple(replace(j, homing_offset=2040) for j in before.joints))
+    across = replace(before, joints=tuple(replace(j, homing_offset=-2040) for j in before.joints))
+    assert compare.carried(across, before, ROBOT).joint("elbow_flex").zero_offset == pytest.approx(16 * math.tau / 4096, abs=1e-5)
+    far = replace(before, joints=tuple(replace(j, homing_offset=1000) for j in before.joints))
+    assert compare.carried(far, before, ROBOT).joint("elbow_flex").zero_offset == 0.0

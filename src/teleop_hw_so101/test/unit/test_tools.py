@@ -259,6 +259,10 @@ def test_other_file_is_shown_and_replaced_only_with_a_yes(tmp_path):
     assert calibrate(bench, source=str(other), overwrite=True)[0]
     assert calibration.load(arms.file("left")).joints[1].homing_offset == changed.homing_offset
     assert bench.emulator.servos["left"][1].get("homing_offset") == changed.homing_offset
+    # and there is a way back
+    assert calibrate(bench, source=str(arms.file("left").with_suffix(".servos.bak")), overwrite=True)[0]
+    assert calibration.differences(calibration.load(arms.file("left")), made) == ()
+    assert calibration.load(arms.file("left")).joint("wrist_roll").zero_offset == made.joint("wrist_roll").zero_offset
 
 
 def test_what_the_servos_hold_can_be_taken_as_it_is():
