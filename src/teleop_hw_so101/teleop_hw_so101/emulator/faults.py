@@ -99,6 +99,12 @@ def _fault(table: Table) -> Fault:
         table.text("register", choices=_REGISTERS) if kind == "burn" else "",
     )
     table.done()
+    name = {"burn": fault.register, "same_id": "id"}.get(kind)
+    if name:
+        try:
+            REGISTERS[name].encode(int(fault.value))
+        except ValueError as error:
+            raise table.error("value", fault.value, f"a count that register '{name}' can hold") from error
     return fault
 
 

@@ -7,16 +7,23 @@ and the factory registers. They are stored and have no effect.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from teleop_hw_so101.emulator.loop import Loop, speed_unit
 from teleop_hw_so101.emulator.protection import OVERLOAD_CLEARS, Protection, Sensed
-from teleop_hw_so101.registers import PHASE_MULTI_TURN, REGISTERS, STEPS_PER_TURN, TABLE, TABLE_SIZE, Register
+from teleop_hw_so101.registers import PHASE_MULTI_TURN, REGISTERS, STEPS_PER_TURN, TABLE, Register
 
 _MIDDLE = 2048
 _SET_MIDDLE = 128  # written to ``torque_enable``: let the present position read 2048
 _STEP_MODE = 3
 DEAD_BELOW = 4.5  # [V], supply at which the servo's processor stops; assumed
 BOOT_TIME = 0.1  # [s] from supply to first answer; assumed
+
+
+@cache
+def _within(address: int, length: int) -> tuple[Register, ...]:
+    """Return the registers that have a byte among ``length`` from ``address`` on."""
+    return tuple(r for r in TABLE if r.address < address + length and r.address + r.size > address)
 
 
 class Servo:
@@ -33,11 +40,7 @@ class Servo:
 
     def __init__(self, number: int, eeprom: Iterable[tuple[str, int]] = (), overload_clears: str = OVERLOAD_CLEARS[0]) -> None:
         """Make a servo as it comes from the shop, with ``number`` as ID and ``eeprom`` (name, count) written to it."""
-        self._rom = bytearray(TABLE_SIZE)
-        for register in TABLE:
-            self._put(self._rom, register, register.default)
-        for name, count in (("id", number), *eeprom):
-            self._put(self._rom, REGISTERS[name], count)
+        self._rom = {register.name: register.default for register in TABLE} | {"id": number} | dict(eeprom)
         self.overload_clears = overload_clears
         self.sensed = Sensed()
         self._dark_until: float | None = None
@@ -50,8 +53,8 @@ class Servo:
 
     def _power_on(self) -> None:
         """Boot: RAM takes its defaults, EEPROM what was written while unlocked, the count of turns is lost."""
-        self._memory = bytearray(self._rom)
-        self._set("torque_limit", self.get("max_torque"))
+        self._counts = dict(self._rom)
+        self._counts["torque_limit"] = self.get("max_torque")
         self.alive, self.duty, self.goal_written = True, 0.0, None
         self.protection, self.loop = Protection(), Loop()
         self._turn_origin = self.sensed.angle // STEPS_PER_TURN * STEPS_PER_TURN
@@ -65,8 +68,7 @@ class Servo:
 
     def burn(self, name: str, count: int) -> None:
         """Write a register and its EEPROM cell, as another tool did while nobody looked."""
-        for memory in (self._memory, self._rom):
-            self._put(memory, REGISTERS[name], count)
+        self._counts[name] = self._rom[name] = count
 
     def unplug(self, out: bool) -> None:
         """Pull the servo's plug, or put it back."""
@@ -84,20 +86,9 @@ class Servo:
 
     # ---- registers
 
-    @staticmethod
-    def _put(memory: bytearray, register: Register, count: int) -> None:
-        memory[register.address : register.address + register.size] = register.encode(count)
-
     def get(self, name: str) -> int:
         """Return the stored count of a register that is not measured."""
-        register = REGISTERS[name]
-        raw = self._memory[register.address]
-        if register.size == 1:
-            return raw
-        return register.decode(self._memory[register.address : register.address + 2])
-
-    def _set(self, name: str, count: int) -> None:
-        self._put(self._memory, REGISTERS[name], count)
+        return self._counts[name]
 
     @property
     def id(self) -> int:
@@ -134,31 +125,40 @@ class Servo:
         # both limits at 0 lift them, for turning on and on
         return goal if low == high == 0 else min(max(goal, low), high)
 
-    def _refresh(self) -> None:
-        """Bring the measured registers up to date."""
-        sensed, unit = self.sensed, speed_unit(self.get("phase"))
-        largest = {15: 0x7FFF, 10: 0x3FF}
-        speed = round(sensed.speed / unit)
-        values = {
-            "present_position": self.present_position(),
-            "present_velocity": speed,
-            "present_load": round(self.duty * 1000.0),
-            "present_voltage": round(sensed.volts * 10.0),
-            "present_temperature": round(sensed.celsius),
-            "async_flag": int(self._held is not None),
-            "status": self.protection.status,
-            "moving": int(abs(sensed.speed) > max(self.get("moving_threshold"), 1) * unit),
-            "present_current": round(abs(sensed.current) / REGISTERS["present_current"].scale),
-        }
-        for name, value in values.items():
-            bit = REGISTERS[name].sign_bit
-            bound = largest[bit] if bit is not None else 255
-            self._set(name, min(max(value, -bound if bit is not None else 0), bound))
+    def _count(self, register: Register) -> int:
+        """Return what a register reads now, measured ones included, held within what it can hold."""
+        sensed, name = self.sensed, register.name
+        if name == "present_position":
+            count = self.present_position()
+        elif name == "present_velocity":
+            count = round(sensed.speed / speed_unit(self.get("phase")))
+        elif name == "present_load":
+            count = round(self.duty * 1000.0)
+        elif name == "present_voltage":
+            count = round(sensed.volts * 10.0)
+        elif name == "present_temperature":
+            count = round(sensed.celsius)
+        elif name == "present_current":
+            count = round(abs(sensed.current) / register.scale)
+        elif name == "moving":
+            count = int(abs(sensed.speed) > max(self.get("moving_threshold"), 1) * speed_unit(self.get("phase")))
+        elif name == "status":
+            count = self.protection.status
+        elif name == "async_flag":
+            count = int(self._held is not None)
+        else:
+            return self._counts[name]
+        most = (1 << (8 * register.size if register.sign_bit is None else register.sign_bit)) - 1
+        return min(max(count, 0 if register.sign_bit is None else -most), most)
 
     def read(self, address: int, length: int) -> bytes:
-        """Return ``length`` bytes from ``address``; beyond the table they are 0."""
-        self._refresh()
-        return bytes(self._memory[address : address + length]).ljust(length, b"\0")
+        """Return ``length`` bytes from ``address``; cells between registers and beyond the table are 0."""
+        found = bytearray(length + 2)  # room for the second byte of a word that is read in part
+        for register in _within(address, length):
+            for offset, byte in enumerate(register.encode(self._count(register)), register.address - address):
+                if offset >= 0:
+                    found[offset] = byte
+        return bytes(found[:length])
 
     def write(self, address: int, data: bytes, now: float) -> None:
         """Write ``data`` from ``address`` on at ``now`` [s]; read-only registers keep their value.
@@ -166,12 +166,15 @@ class Servo:
         A word that is written in part keeps its other byte. EEPROM takes effect at once; it outlives the power only when
         written with ``lock`` at 0.
         """
-        incoming = dict(enumerate(data, address))
-        for register in TABLE:
-            cells = range(register.address, register.address + register.size)
-            if not register.writable or not any(cell in incoming for cell in cells):
+        for register in _within(address, len(data)):
+            if not register.writable:
                 continue
-            count = register.decode([incoming.get(cell, self._memory[cell]) for cell in cells])
+            cells = bytearray(register.encode(self._counts[register.name]))
+            for offset in range(register.size):
+                place = register.address + offset - address
+                if 0 <= place < len(data):
+                    cells[offset] = data[place]
+            count = register.decode(cells)
             count = min(max(count, register.minimum), register.maximum)
             self._take(register, count, now)
 
@@ -181,9 +184,9 @@ class Servo:
             self._torque(count)
             return
         before = self.present_position()
-        self._put(self._memory, register, count)
+        self._counts[name] = count
         if register.eeprom and self.get("lock") == 0:
-            self._put(self._rom, register, count)
+            self._rom[name] = count
         if name == "goal_position":
             self.goal_written = now
             if self.get("mode") == _STEP_MODE:
@@ -206,7 +209,7 @@ class Servo:
                 self.protection.clear_latched()
         if on != (self.get("torque_enable") == 1):
             self.loop.rest()
-        self._set("torque_enable", int(on))
+        self._counts["torque_enable"] = int(on)
 
     def hold_back(self, address: int, data: bytes) -> None:
         """Keep a write until ``action`` (REG WRITE)."""

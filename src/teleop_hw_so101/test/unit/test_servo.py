@@ -264,3 +264,20 @@ def test_modes_of_speed_pwm_and_steps():
     put(servo, "goal_position", -500)
     run(servo, 0.01)
     assert servo.loop.setpoint == 2048 - 500
+
+
+def test_word_written_in_part_keeps_its_other_byte():
+    servo = Servo(1)
+    put(servo, "goal_position", 0x0123)
+    servo.write(43, b"\x02", 0.0)
+    assert get(servo, "goal_position") == 0x0223
+    servo.write(41, b"\x00\x45", 0.0)
+    assert get(servo, "goal_position") == 0x0245
+
+
+def test_read_of_any_block_is_a_piece_of_the_whole_table():
+    servo = Servo(1, [("homing_offset", -77), ("max_position", 3000)])
+    whole = servo.read(0, 100)
+    for address in range(90):
+        for length in (1, 2, 3, 7):
+            assert servo.read(address, length) == whole[address : address + length]

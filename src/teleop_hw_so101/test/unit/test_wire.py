@@ -227,6 +227,8 @@ def test_script_for_an_arm_that_is_not_there_is_refused(tmp_path):
 
 def test_burn_names_a_register_of_eeprom():
     assert faults.parse("burn left id=3 register=homing_offset value=-65").register == "homing_offset"
+    with pytest.raises(ConfigError, match="key 'value'.*'homing_offset'"):
+        faults.parse("burn left register=homing_offset value=2048")
     with pytest.raises(ConfigError, match="key 'register'.*homing_offset"):
         faults.parse("burn left id=3 register=goal_position value=1")
 
