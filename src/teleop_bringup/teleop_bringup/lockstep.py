@@ -35,7 +35,7 @@ from teleop_safety.guard import Guard
 from teleop_safety.outputs import Outputs
 from teleop_safety.settings import Instant
 
-_START = Instant(1_000_000_000_000, 1_700_000_000_000_000_000)
+_DATE = 1_700_000_000_000_000_000  # [ns], the ROS clock at the start
 _PROVIDER = "external"
 # who goes first at one moment
 _SIM, _ARRIVAL, _GUARD, _SESSION, _FRAME = range(5)
@@ -131,7 +131,7 @@ class Lockstep:
         self.operator: Operator = operator or Absent()
         self.cores = make_cores(robot, cell, o, solver)
         self.log = Log(commands={arm: [] for arm in o.arms}, joints={arm: [] for arm in o.arms})
-        self.elapsed = 0
+        self.elapsed, self._boot = 0, round(1e9 * o.uptime)
         self._seen = SimState()
         self._jitter = random.Random(o.jitter_seed)
         self._authority = AuthorityState()
@@ -179,6 +179,14 @@ class Lockstep:
         """Return what the guard last said of ``arm``."""
         return Authority(next((a.state for a in self._authority.arms if a.arm == arm), Authority.IDLE))
 
+    def forget(self) -> None:
+        """Empty the log: a run of hours would fill the memory."""
+        self.log.frames.clear()
+        self.log.targets.clear()
+        self.log.events.clear()
+        for kept in (*self.log.commands.values(), *self.log.joints.values()):
+            kept.clear()
+
     def put(self, message: Callable[[Guard, Instant], Outputs]) -> None:
         """Hand the guard something of one's own, a service call or an owner's targets, and send what it returns."""
         self._send(message(self.cores.guard, self._at()))
@@ -197,10 +205,10 @@ class Lockstep:
         self._push(round(1e9 * count / hz), order, due)
 
     def _at(self) -> Instant:
-        return Instant(_START.mono + self.elapsed, _START.ros + self.elapsed)
+        return Instant(self._boot + self.elapsed, _DATE + self.elapsed)
 
     def _mono(self) -> float:
-        return 1e-9 * (_START.mono + self.elapsed)
+        return 1e-9 * (self._boot + self.elapsed)
 
     # ---- what the sim's shell does
     def _advance(self) -> None:

@@ -56,6 +56,7 @@ class Options:
         countdown: from squeeze to driving [s].
         scale: translation scale of the hands.
         gains: translation gains along the operator's forward, left and up.
+        uptime: what the monotonic clock says at the start [s].
     """
 
     arms: tuple[str, ...] = ("left", "right")
@@ -78,6 +79,7 @@ class Options:
     countdown: float = 1.0
     scale: float = 1.0
     gains: Vec3 = (1.0, 1.0, 1.0)
+    uptime: float = 1000.0
 
 
 @dataclass
