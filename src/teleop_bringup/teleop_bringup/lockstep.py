@@ -184,8 +184,9 @@ class Lockstep:
         self.log.frames.clear()
         self.log.targets.clear()
         self.log.events.clear()
-        for kept in (*self.log.commands.values(), *self.log.joints.values()):
-            kept.clear()
+        for arm in self.options.arms:
+            self.log.commands[arm].clear()
+            self.log.joints[arm].clear()
 
     def put(self, message: Callable[[Guard, Instant], Outputs]) -> None:
         """Hand the guard something of one's own, a service call or an owner's targets, and send what it returns."""
