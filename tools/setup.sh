@@ -69,7 +69,8 @@ install_app() {
 ros_environment() {
   ros_install && return 0
   local site libs
-  site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
+  # not by asking Python: each start would wait for it, and Ctrl-C would have it print a traceback
+  site=$venv/lib/python$(sed -nE 's/^version *= *([0-9]+\.[0-9]+).*/\1/p' "$venv/pyvenv.cfg")/site-packages
   libs=$(printf '%s:' "$venv/lib" "$site"/ros_*.libs)
   # the wheels' .pth would run every Python start twice to set LD_LIBRARY_PATH; set it here instead
   export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1 _TELEOP_PYPI_ROS=1 ROS_DISTRO=jazzy ROS_VERSION=2 ROS_PYTHON_VERSION=3
