@@ -241,16 +241,18 @@ class ArmCore:
             )
         return ""
 
-    def armed(self) -> None:
-        """The bus has torque on at the measured positions."""
-        if self.driver is None:
-            return
+    def armed(self) -> str:
+        """The bus has torque on at the measured positions; returns why it must go off again, empty when it may stay."""
+        refusal = self.may_arm()
+        if refusal or self.driver is None:
+            return refusal or self.problem
         # by way of off: after a fault the goal is the one that was seeded, also when torque counted as on
         self.driver.torque(False, self._seed())
         self.driver.torque(True, self._seed())
         self.fault = ""
         for servo in self.samples.servos:
             servo.torque, servo.suspect = True, False
+        return ""
 
     def released(self) -> None:
         """The bus has torque off."""

@@ -290,8 +290,11 @@ class ServoArm:
                 )
                 return f"{text}; {rest}" if rest else text
         with self._lock:
-            self.core.armed()
-        return ""
+            refusal = self.core.armed()
+        if refusal:
+            # an e-stop came meanwhile
+            self._let_go(bus)
+        return refusal
 
     @staticmethod
     def _arm_one(bus: FeetechBus, servo: int, goal: int, registers: Mapping[str, int]) -> str:

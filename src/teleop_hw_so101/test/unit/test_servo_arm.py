@@ -133,6 +133,26 @@ def test_arm_that_is_not_ready_gets_no_torque_and_is_told_why(fault, words):
     assert torques(b) == [False] * 6
 
 
+def test_estop_while_torque_goes_on_leaves_the_arm_limp():
+    b = bench()
+    b.run(0.3)
+    registers, pressed = b.arm.setup.registers, []
+
+    class Pressed(dict):
+        """Registers of the last servo; whoever writes them presses the e-stop just then."""
+
+        def items(self):
+            pressed.append(b.core.estop())
+            return super().items()
+
+    b.arm.setup = replace(b.arm.setup, registers=(*registers[:5], Pressed(registers[5])))
+    assert "e-stop is latched" in b.torque(True)
+    assert pressed == [False]
+    b.run(0.1)
+    assert torques(b) == [False] * 6
+    assert not b.states[-1].torque_on
+
+
 # driving
 
 
