@@ -38,6 +38,7 @@ _LEAST = 1e-3  # scale below which a step is a hold
 _BLOCKS = 0.003  # a pair this near to its bound, where a reduced step ends, is one that a slide must mind [m]
 _NORMALS = 6  # of those, the nearest so many
 _BLOCKING = 0.001  # a pair this near to the margin is shown as one that blocks: a slide leads off by less [m]
+_LISTED = 4  # pairs are shown
 _SHOWN = 0.1  # pairs nearer than this are shown with the hulls' distance [m]
 
 
@@ -152,25 +153,36 @@ class CollisionFilter:
         """Return the distances at two configurations, see ``Envelope``."""
         if any(arm not in committed and arm not in measured for arm in self._arms):
             return Clearance()
-        count, actual = self._space.floor, math.nan
-        shown = [_SHOWN] * count
-        if not count:
+        if not self._space.floor:
             return Clearance()
-        idle = self._idle(committed, measured)
+        idle, actual = self._idle(committed, measured), math.nan
         if any(arm in measured for arm in self._arms):
-            actual = min(self._distances(self._vector(measured, committed, measured), shown, idle)[:count])
+            actual = self._nearest(self._vector(measured, committed, measured), 1, idle)[0][0]
         q = self._vector(committed, measured, measured)
-        distances = self._distances(q, shown, idle)[:count]
-        pairs = []
-        for k in sorted(range(count), key=distances.__getitem__)[:4]:
-            if math.isinf(distances[k]):
-                break
-            layer = self._fine if distances[k] < _SHOWN else self._coarse
+        nearest, pairs = self._nearest(q, _LISTED, idle), []
+        for distance, k in nearest:
+            layer = self._fine if distance < _SHOWN else self._coarse
             layer.place(q)
             one, two = (tuple(map(float, point)) for point in layer.points(layer.nearest(k)[1]))
-            blocking = distances[k] <= self._margin + _BLOCKING
-            pairs.append(ClearancePair(self._names(k), distances[k], (one, two), blocking))  # type: ignore[arg-type]
-        return Clearance(min(distances), actual, tuple(pairs))
+            blocking = distance <= self._margin + _BLOCKING
+            pairs.append(ClearancePair(self._names(k), distance, (one, two), blocking))  # type: ignore[arg-type]
+        return Clearance(nearest[0][0], actual, tuple(pairs))
+
+    def _nearest(self, q: Points, most: int, idle: list[int]) -> list[tuple[float, int]]:
+        """Return the least distances of pairs at ``q`` [m] and their pairs, in order, up to ``most``; bounds beyond ``_SHOWN``."""
+        coarse, found = self._everything(q, idle)[: self._space.floor], []
+        for layer in self._layers[1:]:
+            layer.follow()
+        for k in sorted(range(len(coarse)), key=coarse.__getitem__):
+            distance, full = coarse[k], len(found) == most
+            if math.isinf(distance) or (full and distance >= found[-1][0]):
+                break
+            for layer in self._layers[1:] if distance < _SHOWN else ():
+                distance = layer.nearest(k)[0]
+                if full and distance >= found[-1][0]:
+                    break  # the next layer's is no less
+            found = sorted([*found, (distance, k)])[:most]
+        return found
 
     def _vector(self, first: Pose, second: Pose, measured: Pose) -> Points:
         """Return all joints: each arm's from ``first``, else from ``second``, its gripper as measured."""
@@ -183,7 +195,14 @@ class CollisionFilter:
 
     def distances(self, q: Points) -> list[float]:
         """Return the distance of every watched pair of bodies at ``q``, all joints [m]; the margin or more is a bound."""
-        return self._distances(q, [self._margin] * self._space.floor, [])[: self._space.floor]
+        distances = self._coarse.everything(q)[: self._space.floor]
+        for layer in self._layers[1:]:
+            near = [k for k, distance in enumerate(distances) if distance < self._margin]
+            if near:
+                layer.follow()
+            for k in near:
+                distances[k] = layer.nearest(k)[0]
+        return distances
 
     def _idle(self, start: Pose, measured: Pose) -> list[int]:
         """Return the pairs of what is not held: a gripper holds something when it is measured wider than it is told to be."""
@@ -200,20 +219,6 @@ class CollisionFilter:
         distances = self._coarse.everything(q)
         for k in idle:
             distances[k] = math.inf
-        return distances
-
-    def _distances(self, q: Points, need: list[float], idle: list[int]) -> list[float]:
-        """Return the distance of every pair at ``q`` [m], the bench's last.
-
-        A value of the pair's ``need`` [m] or more may be a lower bound, below it the value is the hulls' own.
-        """
-        distances = self._everything(q, idle)
-        for layer in self._layers[1:]:
-            near = [k for k, wanted in enumerate(need) if distances[k] < wanted]
-            if near:
-                layer.follow()
-            for k in near:
-                distances[k] = layer.nearest(k)[0]
         return distances
 
     def _names(self, k: int) -> tuple[str, str]:
