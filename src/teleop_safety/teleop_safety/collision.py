@@ -169,8 +169,9 @@ class CollisionFilter:
         return Clearance(nearest[0][0], actual, tuple(pairs))
 
     def _nearest(self, q: Points, most: int, idle: list[int]) -> list[tuple[float, int]]:
-        """Return the least distances of pairs at ``q`` [m] and their pairs, in order, up to ``most``; bounds beyond ``_SHOWN``."""
-        coarse, found = self._everything(q, idle)[: self._space.floor], []
+        """Return the ``most`` least distances at ``q`` [m], in order, and their pairs; beyond ``_SHOWN`` they are bounds."""
+        coarse = self._everything(q, idle)[: self._space.floor]
+        found: list[tuple[float, int]] = []
         for layer in self._layers[1:]:
             layer.follow()
         for k in sorted(range(len(coarse)), key=coarse.__getitem__):
