@@ -14,7 +14,7 @@ from teleop_common import qos, records
 from teleop_common.runner import TeleopNode, monotonic_s
 from teleop_common.transport import subscribe
 from teleop_interfaces.msg import JointTargets, TeleopFrame
-from teleop_interfaces.srv import Home, SessionCommand, SetStance, SimCubes
+from teleop_interfaces.srv import EpisodeCommand, Home, SessionCommand, SetStance, SimCubes
 from teleop_web.eventlog import EventLog
 from teleop_web.graph import Answer
 from teleop_web.hub import Clock
@@ -39,7 +39,7 @@ class GraphNode(TeleopNode):
         self._camera_names: list[str] = []
         self._wanted: set[str] = set()
         kinds = [(SessionCommand, "/teleop/session/command"), (SetStance, "/teleop/session/set_stance"), (SimCubes, "/sim/cubes")]
-        kinds += [(Home, "/teleop/home")]
+        kinds += [(Home, "/teleop/home"), (EpisodeCommand, "/teleop/recorder/command")]
         kinds += [(Trigger, name) for name in ("/teleop/estop", "/teleop/estop/reset", "/sim/reset")]
         kinds += [(kind, f"/{arm}/{name}") for arm in arms for kind, name in ((Trigger, "estop"), (SetBool, "torque"))]
         self._service_clients = {name: self.create_client(kind, name) for kind, name in kinds}
@@ -58,6 +58,7 @@ class GraphNode(TeleopNode):
         hear(records.GuardEvent, "/teleop/guard/events", self.on_guard_event, qos.EVENTS)
         hear(records.Haptics, "/teleop/haptics", self.on_haptics, qos.EVENTS)
         hear(records.SimState, "/sim/state", status.on_sim)
+        hear(records.RecorderState, "/teleop/recorder/state", self.on_recorder, qos.LATCHED)
         for arm in arms:
             hear(records.JointCommand, f"/{arm}/joint_command", lambda s, now, arm=arm: status.on_command(arm, s, now))
             hear(records.JointState, f"/{arm}/joint_states", lambda s, now, arm=arm: status.on_joints(arm, s, now))

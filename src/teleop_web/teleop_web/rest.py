@@ -9,12 +9,14 @@ from typing import Any
 
 from aiohttp import web
 
-from teleop_common.enums import Command
+from teleop_common.enums import Command, EpisodeCommand
 from teleop_web.clients import Pairing
 from teleop_web.graph import Answer, Graph
 from teleop_web.hub import Hub
 
 TIMEOUT = 5.0  # [s] that a service may take
+RECORD_TIMEOUT = 30.0  # [s]; the end of a take waits for its videos
+MAX_TASK = 500  # characters
 CONNECT_TIMEOUT = 8.0  # [s]; CONNECT itself waits 2 s for the graph
 CODE_ALLOWED = "the pairing code in the header X-Pairing-Code"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -58,6 +60,7 @@ class Rest:
             post("/api/estop", self._estop),
             post("/api/estop/reset", guarded(self._estop_reset)),
             post("/api/home", guarded(self._home)),
+            post("/api/record/{command}", guarded(self._record)),
             post("/api/torque/{arm}", guarded(self._torque)),
             post("/api/sim/reset", guarded(self._sim_reset)),
             post("/api/sim/cubes", guarded(self._sim_cubes)),
@@ -182,6 +185,17 @@ class Rest:
             allowed = f"a list of {', '.join(self._arms)}; empty: all"
             return problem(400, f"arms: got {str(arms)[:40]!r}", allowed, "name arms or leave it out")
         return await self._answer(await self._call("/teleop/home", arms=arms))
+
+    async def _record(self, request: web.Request) -> web.Response:
+        name = request.match_info["command"]
+        allowed = [c.name.lower() for c in EpisodeCommand]
+        if name not in allowed:
+            return problem(404, f"record command '{name[:40]}': unknown", ", ".join(allowed), "use one of them")
+        task = (await self._body(request)).get("task", "")
+        if not isinstance(task, str) or len(task) > MAX_TASK:
+            return problem(400, f"task: got {str(task)[:40]!r}", f"text of up to {MAX_TASK} characters", "shorten the task")
+        kind = int(EpisodeCommand[name.upper()])
+        return await self._answer(await self._call("/teleop/recorder/command", RECORD_TIMEOUT, command=kind, task=task))
 
     async def _torque(self, request: web.Request) -> web.Response:
         arm, body = request.match_info["arm"], await self._body(request)

@@ -73,6 +73,7 @@ class Status:
         self._bindings: list[dict[str, Any]] = []
         self._estop: records.EstopState | None = None
         self._guard: records.GuardState | None = None
+        self._recorder: records.RecorderState | None = None
         self._estop_at = 0.0
         self._latency: deque[float] = deque(maxlen=512)
         self._last_commit = 0
@@ -140,6 +141,11 @@ class Status:
         """Note that the arms are simulated."""
         self._sim_at, self._sim_rtf = now, state.real_time_factor
         self.heard("sim", now, does="the simulated arms and cameras stand still", limit=0.6)
+
+    def on_recorder(self, state: records.RecorderState, now: float) -> bool:
+        """Take the recorder's state and return whether a take started or ended."""
+        before, self._recorder = self._recorder, state
+        return before is not None and before.recording != state.recording
 
     def on_provider(self, name: str, report: records.ProviderReport, now: float) -> None:
         """Take a provider's report: a sign of life of the node that sends it."""
@@ -225,7 +231,7 @@ class Status:
         Args:
             now: monotonic time [s].
         """
-        session, estop, guard = self._session, self._estop, self._guard
+        session, estop, guard, recorder = self._session, self._estop, self._guard, self._recorder
         latched_drivers = [arm for arm in self.arms if (d := self._arm[arm].driver) is not None and d.estop]
         return {
             "session": {
@@ -260,6 +266,7 @@ class Status:
                     {"links": list(p.links), "distance": _round(p.distance), "blocking": p.blocking} for p in guard.pairs[:4]
                 ],
             },
+            "recorder": recorder and {key: value for key, value in recorder._asdict().items() if key != "header"},
             "arms": [self._arm_state(arm, now) for arm in self.arms],
             "rates": {name: round(rate.hz(now), 1) for name, rate in self.rates.items()},
             "latency_ms": {k: None if v is None else round(v, 2) for k, v in percentiles(self._latency).items()},

@@ -9,7 +9,7 @@ from std_srvs.srv import Trigger
 
 from teleop_common import qos, records
 from teleop_common.enums import Authority, Reason, Session
-from teleop_interfaces.srv import Home, SessionCommand
+from teleop_interfaces.srv import EpisodeCommand, Home, SessionCommand
 
 JOINTS = ("shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll", "gripper")
 
@@ -39,6 +39,9 @@ class FakeGraph:
             probe.serve(Trigger, name, lambda _request, response, name=name: self._answer(name, response))
         probe.serve(SessionCommand, "/teleop/session/command", lambda r, response: self._answer(f"session {r.command}", response))
         probe.serve(Home, "/teleop/home", lambda r, response: self._answer(f"home {' '.join(r.arms)}".strip(), response))
+        probe.serve(
+            EpisodeCommand, "/teleop/recorder/command", lambda r, a: self._answer(f"record {r.command} {r.task}".strip(), a)
+        )
         self.jpeg = jpeg()
         self.commit = 0
         self.start = time.monotonic()

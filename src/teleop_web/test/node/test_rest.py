@@ -79,10 +79,19 @@ def test_session_command_is_passed_on_and_a_missing_service_is_named(gateway, pr
     assert "/left/torque" in answer["message"]
 
 
+def test_take_is_started_with_its_task_and_ended(gateway, probe, graph):
+    probe.until(lambda: request(gateway, "/api/record/start", {"task": "stack"})[0] == 200, what="record start")
+    assert request(gateway, "/api/record/end", {})[0] == 200
+    assert [call for call in graph.calls if call.startswith("record")] == ["record 2 stack", "record 3"]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
         ("/api/session/fly", {}, 404),
+        ("/api/record/rewind", {}, 404),
+        ("/api/record/start", {"task": 3}, 400),
+        ("/api/record/start", {"task": "x" * 501}, 400),
         ("/api/torque/middle", {"on": True}, 404),
         ("/api/torque/left", {"on": "yes"}, 400),
         ("/api/home", {"arms": ["middle"]}, 400),

@@ -146,3 +146,15 @@ def test_bindings_of_the_session_reach_the_pages(status):
     assert status.snapshot(1.0)["session"]["bindings"] == []
     status.on_session_config(json.dumps({"parameters": {}, "bindings": [binding]}))
     assert status.snapshot(1.0)["session"]["bindings"] == [binding]
+
+
+def test_recorder_is_shown_and_its_changes_are_felt(status):
+    assert status.snapshot(0.0)["recorder"] is None
+    ready = records.RecorderState(session_path="/takes/monday", notice="good, 3.0 s")
+    assert not status.on_recorder(ready, 0.0)
+    assert status.on_recorder(ready._replace(recording=True, frames=7), 0.1)
+    assert not status.on_recorder(ready._replace(recording=True, frames=9), 0.2)
+    shown = status.snapshot(0.2)["recorder"]
+    assert (shown["recording"], shown["frames"], shown["notice"]) == (True, 9, "good, 3.0 s")
+    assert json.loads(json.dumps(shown)) == shown
+    assert status.on_recorder(ready, 0.3)

@@ -53,6 +53,17 @@ export interface Guard {
   pairs: { links: string[]; distance: number | null; blocking: boolean }[];
 }
 
+export interface Recorder {
+  recording: boolean;
+  session_path: string;
+  episode: number;
+  frames: number;
+  missed: number;
+  task: string;
+  error: string;
+  notice: string;
+}
+
 export interface OperatorPlace {
   key: number | null;
   name: string;
@@ -86,6 +97,8 @@ export interface State {
   };
   estop: { latched: boolean; source: string; latched_drivers: string[]; age: number | null };
   guard: Guard | null;
+  /** null while no recorder runs */
+  recorder: Recorder | null;
   arms: Arm[];
   rates: Record<string, number>;
   latency_ms: { p50: number | null; p95: number | null };

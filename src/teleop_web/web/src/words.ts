@@ -1,5 +1,5 @@
 /** What the graph says, in words for people: who drives, why an arm or a joint does not, which button does what. Pure. */
-import type { Arm, Binding, GraphEvent, State } from './protocol';
+import type { Arm, Binding, GraphEvent, Recorder, State } from './protocol';
 
 const INPUTS: Record<string, string> = { webxr: 'headset', openxr: 'OpenXR headset', debug: 'scripted operator', replay: 'recording', external: 'external input' };
 
@@ -68,6 +68,18 @@ function idleText(arm: Arm, provider: string): { text: string; tone: 'busy' | 'i
   }
   // nobody who reads this can squeeze a grip
   return { text: `waits for the ${INPUTS[provider] ?? 'operator'} to ${arm.must_open ? 'open' : 'close'} its grip${because}`, tone: arm.must_open ? 'busy' : 'idle' };
+}
+
+/** Say what the recorder does, what is wrong first. */
+export function recorderText(recorder: Recorder): { text: string; tone: 'good' | 'busy' | 'idle' | 'bad' } {
+  const { recording, episode, frames, missed, error, notice } = recorder;
+  if (error) return { text: `NOT RECORDING: ${error}`, tone: 'bad' };
+  if (recording) {
+    const wrong = [missed ? `${missed} messages missed` : '', notice].filter(Boolean).join('; ');
+    return { text: `● REC episode ${episode}, ${frames} rows${wrong ? `; ${wrong}` : ''}`, tone: wrong ? 'busy' : 'good' };
+  }
+  if (!recorder.session_path) return { text: 'no recording session is open', tone: 'idle' };
+  return { text: notice ? `episode ${episode}: ${notice}` : 'ready to record', tone: 'idle' };
 }
 
 /** What limits a joint: a short word for the table, and what it means. */

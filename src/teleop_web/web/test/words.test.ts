@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { alerts } from '../src/alerts';
 import { panelLines } from '../src/vr/panel';
-import { armText, buttonTexts, driver, estopText, eventText, JOINT_REASONS } from '../src/words';
+import { armText, buttonTexts, driver, estopText, eventText, JOINT_REASONS, recorderText } from '../src/words';
 import { arm, state } from './state';
 
 const session = (change: object) => ({ ...state().session, ...change });
@@ -64,4 +64,24 @@ test('an event says what an arm does now, without names of states', () => {
   expect(eventText(event)).toBe('left arm: countdown (grip closed)');
   expect(eventText({ ...event, kind: 'anchors', arm: '', text: 'anchors void; grips must open' })).not.toContain('anchor');
   expect(eventText({ ...event, kind: 'estop', arm: '', text: 'latched by cockpit' })).toBe('e-stop: latched by cockpit');
+});
+
+const recorder = (change: object) => ({ recording: false, session_path: '/takes/monday', episode: 3, frames: 0, missed: 0, task: '', error: '', notice: '', ...change });
+
+test.each([
+  [{}, 'ready to record', 'idle'],
+  [{ session_path: '' }, 'no recording session is open', 'idle'],
+  [{ recording: true, frames: 523 }, '● REC episode 3, 523 rows', 'good'],
+  [{ recording: true, missed: 2, notice: 'the video encoder is too slow' }, '● REC episode 3, 0 rows; 2 messages missed; the video encoder is too slow', 'busy'],
+  [{ notice: 'good, 12.0 s' }, 'episode 3: good, 12.0 s', 'idle'],
+  [{ error: 'disk full' }, 'NOT RECORDING: disk full', 'bad'],
+])('recorder %o reads as such', (change, words, tone) => {
+  expect(recorderText(recorder(change))).toEqual({ text: words, tone });
+});
+
+test('the headset shows the recorder while there is one', () => {
+  const shown = (change: object | null) => panelLines({ state: state({ recorder: change && recorder(change) }), trouble: '', view: '', tile: 'M' }).map((l) => l.text).join('\n');
+  expect(shown({ recording: true })).toContain('REC episode 3');
+  expect(shown({ notice: 'poor, 3.0 s: no arm was driven' })).toContain('no arm was driven');
+  expect(shown(null)).not.toContain('record');
 });

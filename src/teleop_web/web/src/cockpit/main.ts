@@ -6,6 +6,7 @@ import type { State } from '../protocol';
 import { driver } from '../words';
 import { ArmCard } from './arm';
 import { button, byId, h, text, tone } from './dom';
+import { RecorderCard } from './recorder';
 import { Events, Figures, Nodes, SessionCard } from './system';
 import { Views } from './views';
 
@@ -24,7 +25,8 @@ const session = new SessionCard(
   (stance) => void act(`stance ${stance}`, 'stance', { stance }),
   (what) => void (what === 'reset' ? act('simulation reset', 'sim/reset') : act('new cubes', 'sim/cubes', { seed: Math.floor(Math.random() * 2 ** 31) })),
 );
-byId('side').append(session.element, figures.element, nodes.element);
+const recorder = new RecorderCard((command, task) => void act(`recorder ${command.replace('_', ' ')}`, `record/${command}`, { task }));
+byId('side').append(session.element, recorder.element, figures.element, nodes.element);
 byId('left').append(events.element);
 
 const linkPill = h('span', { class: 'pill' });
@@ -95,6 +97,7 @@ function take(fresh: State): void {
   }
   views.update(fresh.cameras);
   session.update(fresh);
+  recorder.update(fresh);
   figures.update(fresh);
   nodes.update(fresh.nodes);
   show();

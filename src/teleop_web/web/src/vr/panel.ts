@@ -1,7 +1,7 @@
 /** The text panel: which lines, and a layout that never clips, whatever it has to say. */
 import { alerts, clearance } from '../alerts';
 import type { State } from '../protocol';
-import { armText, buttonsFor, driver, estopText, fromPage } from '../words';
+import { armText, buttonsFor, driver, estopText, fromPage, recorderText } from '../words';
 
 export interface Line {
   text: string;
@@ -45,6 +45,10 @@ export function panelLines({ state, trouble, view, tile }: PanelInput): Line[] {
     const { text, tone } = armText(arm, state.session.provider);
     const sink = arm.sink === 'simulation' ? 'sim' : arm.sink === 'hardware' ? 'REAL ARM' : 'no driver';
     add(`${arm.name.toUpperCase()} [${sink}]  ${text}`, COLOURS[tone], 1.15, true);
+  }
+  if (state.recorder) {
+    const { text, tone } = recorderText(state.recorder);
+    add(text, COLOURS[tone], state.recorder.recording ? 1.15 : 0.85, state.recorder.recording);
   }
   const gap = clearance(state);
   const session = state.session;
