@@ -145,3 +145,50 @@ class DeviceReason(IntEnum):
     PARTIAL_FUNCTIONALITY = 5
     DEVICE_ERROR = 6
     DISABLED_BY_CONFIGURATION = 7
+
+
+class ProviderType(IntEnum):
+    """ProviderStatus type."""
+
+    PLUGIN = 0
+    OPENXR_RUNTIME = 1
+    NODE = 2
+
+
+class DeviceState(IntEnum):
+    """DeviceStatus state."""
+
+    INITIALIZING = 0
+    UNKNOWN = 1
+    CONNECTED = 2
+    DISCONNECTED = 3
+    DEGRADED = 4
+    FAILED = 5
+    UNAVAILABLE = 6
+    DISABLED = 7
+
+
+class StatusReason(IntEnum):
+    """DeviceStatus reason, of providers too."""
+
+    NONE = 0
+    PROVIDER_INITIALIZING = 1
+    PROVIDER_FAILED = 2
+    PROVIDER_STOPPED = 3
+    NO_REPORT = 4
+    STALE_REPORT = 5
+    MALFORMED_REPORT = 6
+    UNSUPPORTED_SCHEMA_VERSION = 7
+    REPORTED = 8
+    DISABLED_BY_CONFIGURATION = 9
+    PROCESS_EXITED = 10
+    PROCESS_SIGNALED = 11
+    PROCESS_OBSERVATION_ERROR = 12
+    STARTUP_FAILED = 13
+    RUNTIME_UPDATE_FAILED = 14
+    OPENXR_SESSION_READY = 15
+    EXTERNAL_OPENXR_HEALTH_UNKNOWN = 16
+    OPENXR_FORM_FACTOR_UNAVAILABLE = 17
+    OPENXR_SESSION_LOST = 18
+    OPENXR_INSTANCE_LOST = 19
+    OPENXR_POLL_ERROR = 20

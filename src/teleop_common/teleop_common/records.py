@@ -319,6 +319,45 @@ class ProviderReport(NamedTuple):
     state: int = 0
     error: str = ""
     devices: tuple[DeviceReport, ...] = ()
+    reason: int = 0
+
+
+class ProviderStatus(NamedTuple):
+    """A provider as the aggregator concludes."""
+
+    id: str = ""
+    type: int = 0
+    name: str = ""
+    state: int = 0
+    reason: int = 0
+    error: str = ""
+    pid: int = 0
+    exit_code: int = 0
+    term_signal: int = 0
+    since_ns: int = 0
+
+
+class DeviceStatus(NamedTuple):
+    """A device as the aggregator concludes."""
+
+    id: str = ""
+    path: str = ""
+    type: str = ""
+    description: str = ""
+    provider_id: str = ""
+    state: int = 0
+    reason: int = 0
+    error: str = ""
+    since_ns: int = 0
+
+
+class StatusSnapshot(NamedTuple):
+    """Every provider and device of the session."""
+
+    header: Header = Header()
+    updated_at_ns: int = 0
+    providers: tuple[ProviderStatus, ...] = ()
+    devices: tuple[DeviceStatus, ...] = ()
 
 
 class RecorderState(NamedTuple):

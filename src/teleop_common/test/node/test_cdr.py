@@ -100,6 +100,9 @@ def test_record_of_other_fields_is_refused():
         (enums.Provider, "ProviderReport", ""),
         (enums.Device, "DeviceReport", ""),
         (enums.DeviceReason, "DeviceReport", "REASON_"),
+        (enums.ProviderType, "ProviderStatus", ""),
+        (enums.DeviceState, "DeviceStatus", ""),
+        (enums.StatusReason, "DeviceStatus", "REASON_"),
     ],
 )
 def test_enumerations_equal_the_messages_constants(enum, message, prefix):
