@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PARTS = ("ik", "guard", "pipeline", "bus")
-LATER = {"record": "the recorder"}
+PARTS = ("ik", "guard", "pipeline", "bus", "record")
 
 
 def machine() -> dict[str, Any]:
@@ -42,12 +41,9 @@ def _short(value: Any) -> str:
 def main() -> int:
     """Run the parts asked for."""
     parser = argparse.ArgumentParser(prog="./teleop bench", description=__doc__)
-    parser.add_argument("part", nargs="?", default="all", choices=[*PARTS, *LATER, "all"], help="what to measure (default: all)")
+    parser.add_argument("part", nargs="?", default="all", choices=[*PARTS, "all"], help="what to measure (default: all)")
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON, - for standard output")
     chosen = parser.parse_args()
-    if chosen.part in LATER:
-        print(f"teleop: '{chosen.part}' comes with {LATER[chosen.part]}, which this version does not have yet", file=sys.stderr)
-        return 1
     figures: dict[str, Any] = {"machine": machine()}
     for part in PARTS if chosen.part == "all" else (chosen.part,):
         figures[part] = importlib.import_module(f"bench.{part}").run()
