@@ -45,11 +45,11 @@ class Rotation:
     def __post_init__(self) -> None:
         """Begin with everything due."""
         for name in ("write", "motion", "slow", "probe"):
-            self._schedules[name] = Schedule(getattr(self, f"{name}_hz"))
+            self._schedules[name] = Schedule(getattr(self, f"{name}_hz"), self.tick / 2.0)
 
     def due(self, what: str, now: float) -> bool:
         """Return whether ``write``, ``motion``, ``slow`` or ``probe`` is due at ``now`` (monotonic [s])."""
-        return self._schedules[what].due(now + self.tick / 2.0)
+        return self._schedules[what].due(now)
 
     def turn(self, now: float) -> Turn | None:
         """Return the slow reading that is due, None when there is none: two rounds of health to one of the rest."""

@@ -77,7 +77,7 @@ class Bench:
         setup = ArmSetup(own, calibrations, ArmingRules(), (REGISTERS,) * len(ids))
         core = ArmCore(replace(config, **changes), instance)
         self.arm = ServoArm(
-            core, setup, Rotation(len(ids), 100.0, 50.0, 30.0, tick=PERIOD), _Port(loop, port or name), nullcontext()
+            core, setup, Rotation(len(ids), 100.0, 100.0, 30.0, tick=PERIOD), _Port(loop, port or name), nullcontext()
         )
         self.joints: list[JointState] = []
         self.states: list[DriverState] = []

@@ -15,6 +15,14 @@ def test_schedule_makes_no_burst_after_a_stall():
     assert not schedule.due(5.001)
 
 
+def test_schedule_of_the_ticks_own_rate_loses_no_turn_to_jitter():
+    schedule = Schedule(100.0, tolerance=0.005)
+    jitter = [0.0, 0.004, -0.004, 0.001, -0.002]
+    assert all(schedule.due(1.0 + k * 0.01 + jitter[k % 5]) for k in range(500))
+    half = Schedule(50.0, tolerance=0.005)
+    assert sum(half.due(1.0 + k * 0.01 + jitter[k % 5]) for k in range(500)) == 250
+
+
 def test_rate_is_that_of_the_last_full_second():
     rate = Rate()
     for k in range(201):

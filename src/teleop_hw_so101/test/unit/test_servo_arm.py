@@ -163,17 +163,16 @@ def test_arm_follows_commands_and_tells_what_it_measures():
     b.run(0.5)
     assert b.truth()[0] - start[0] == pytest.approx(0.5, abs=0.03)
     assert b.joints[-1].position == pytest.approx(b.truth(), abs=0.004), "encoders, not commands"
-    stamps = [joint.header.stamp for joint in b.joints]
-    assert all(0.015e9 < later - sooner < 0.025e9 for sooner, later in zip(stamps[-60:], stamps[-59:])), (
-        "time of measurement, 50 Hz"
-    )
+    stamps = [joint.header.stamp for joint in b.joints[-60:]]
+    steps = [later - sooner for sooner, later in zip(stamps, stamps[1:])]
+    assert all(0.008e9 < step < 0.012e9 for step in steps), "times of measurement, 100 Hz"
 
 
 def test_silence_holds_the_last_goal_and_a_drooping_arm_does_not_sag():
     b = bench().armed()
     b.run(0.5, drift(b, joint=1, speed=0.3))
     held = goals(b)
-    b.run(3.0)
+    b.run(1.5)
     assert goals(b) == held
     errors = [b.core.samples.servos[i].motion.position - held[i] for i in range(6)]
     assert max(map(abs, errors)) > 3, "it droops, and is not chased"
@@ -228,7 +227,7 @@ def test_two_percent_bad_replies_do_not_stop_the_arm(kind):
     b = bench().armed()
     b.tell(f"{kind} left share=0.02")
     begun, count = b.loop.time, len(b.joints)
-    b.run(2.0, drift(b, speed=0.2))
+    b.run(1.0, drift(b, speed=0.2))
     assert b.states[-1].error == ""
     assert (len(b.joints) - count) / (b.loop.time - begun) > 30.0
     assert b.joints[-1].position == pytest.approx(b.truth(), abs=0.02)
@@ -252,7 +251,7 @@ def test_lost_readings_of_one_joint_are_flagged_by_age_then_stop_the_joint_state
     assert (states["arm/left/wrist_flex"], states["arm/left/elbow_flex"]) == (Device.FAILED, Device.CONNECTED)
     assert torques(b) == [True] * 6, "the others hold, and so does it"
     b.tell("calm left")
-    b.run(1.5)
+    b.run(0.9)
     assert len(b.joints) > count + 20, "by itself"
     assert b.states[-1].error == ""
 
@@ -290,11 +289,10 @@ def test_servo_that_lost_its_supply_is_not_woken_with_an_old_goal():
 def test_brown_out_of_the_arm_leaves_it_limp_and_says_so():
     b = bench().armed()
     b.tell("brownout left for=0.3")
-    b.run(2.5)
+    b.run(1.4)
     assert torques(b) == [False] * 6
     assert not b.states[-1].torque_on
     assert "lost their torque" in b.states[-1].error
-    b.run(1.0)
     assert b.torque(True) == ""
     b.run(0.1)
     assert b.states[-1].error == ""
@@ -306,7 +304,7 @@ def test_pulled_port_leaves_the_servos_holding_and_comes_back_as_a_new_instance(
     held, instance = goals(b), b.states[-1].instance
     b.tell("unplug left")
     count = len(b.joints)
-    b.run(1.0)
+    b.run(0.4)
     assert (torques(b), goals(b)) == ([True] * 6, held)
     assert len(b.joints) == count
     assert "plug it in again" in b.states[-1].error
@@ -459,7 +457,7 @@ def test_stuck_joint_shows_load_and_then_its_servo_protects_itself():
     b.tell("stick left id=3")
     b.run(0.6, drift(b, joint=2, speed=1.0))
     assert abs(b.states[-1].load[2]) > 0.7
-    b.run(4.0, lambda: b.command(b.core.driver.memory.goal))
+    b.run(2.6, lambda: b.command(b.core.driver.memory.goal))
     assert b.states[-1].status[2] & 0x20
     assert "elbow_flex reports overload" in b.states[-1].error
 
