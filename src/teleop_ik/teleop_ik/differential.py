@@ -4,44 +4,46 @@ The step is q = previous + J⁺(e − J·(previous − seed)): linearised at the
 For a lagging or drooping arm that gives the same command, to first order, as for one that follows at once.
 [Nakamura, Hanafusa 1986 (damping by singularity); Siciliano, Slotine 1991 (task priority); Chiaverini 1997 (both)]
 
-At the edge of reach the first order says nothing: there σ → 0, and along the singular direction the tool moves by
-σ·b + h·b²/2 for a step b, where h is the curvature. That quadratic is solved instead of damped away, so an arm at full stretch
-neither hunts the last millimetre nor sticks when the hand comes back. [J. Angeles, Fundamentals of Robotic Mechanical
-Systems, on the second-order kinematics of serial chains, gives the derivative of a Jacobian column: axis_i × column_j, i ≤ j]
+A target that is farther away is reached by walking there in thought, and going straight to where that ends. Along the straight
+line of the tool, joints would bend away and back again, and be late by a second.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from teleop_common.records import ORIGIN, Vec3
-from teleop_ik import linear3
+from teleop_ik import linear3, place
 from teleop_ik.kinematics import Chain, Joints, Mat, Posture, forward, jacobian
 from teleop_ik.solver import (
+    UNREACHABLE,
     Bounds,
     Solution,
     Target,
+    clamped,
     ended,
     refused,
     rotation_between,
     shortened,
+    swung,
     usable,
     within,
     without_yaw,
     yaw_share,
 )
 
-# the first three relative to the mean diagonal of J·Jᵀ, the Jacobian's own scale
-SINGULAR = 0.02  # a squared singular value below this share is treated as singular
-DAMPING = 0.02  # greatest damping of such a direction
-CURVED = 0.1  # least |h| relative to the square root of the scale at which the quadratic is worth solving
 SPATIAL = 6  # joints from which on the whole attitude is asked for, and may be out of reach
 IN_PLACE = 1e-4  # squared distance of an axis from the tool, relative to the farthest's, that counts as through it
 ATTITUDE_DAMPING = 1e-4  # least one of the attitude task, whose columns are unit vectors before the projection
 NO_AUTHORITY = 1e-6  # squared size of the projected columns below which rounding is all that they hold
-LARGEST_STEP = 0.10  # [m], a longer way is walked in several frames: the linearisation holds no farther
-SHORT_OF_REACH = 5e-5  # [m], how far before full stretch to stop, so that the arm remembers which way it was bent
+FAR = 0.02  # [m], from which the way is walked to its end, and the joints go straight there
+LARGEST_STEP = 0.10  # [m], no step of the walk is longer: the linearisation holds no farther
+WALK = 8  # steps at most: each may multiply what is off in a last bit, and machines differ in that
+SETTLING = 4  # steps; of a later one that is hardly shorter than the last, the next is half as long: so none goes to and fro
+SHRINKING = 0.9  # of the step before, what counts as hardly shorter
+NEARLY = 0.05  # [rad], a longer last step leads nowhere, unless the tool is on its target
+WALK_DT = 0.2  # [s], what joints could do in it bounds such a step
+ARRIVED = 1e-3  # [rad], a step of the walk that moves no joint farther is its last
 
 
 class Differential:
@@ -57,43 +59,61 @@ class Differential:
         """See ``solver.Solver``.
 
         Position takes its step first, as long as speed allows; attitude takes what room is left. Either is walked until a
-        joint meets its bound, and on without that joint.
+        joint meets its bound, and on without that joint. A tool that is not near its target is on no line that matters: steps
+        are taken in thought until they come to rest, and the joints go straight there, which is the shortest way in time.
         """
         if not usable(target, seed, previous):
             return refused(previous)
         dt = dt if dt > 0.0 else 0.0  # negative or NaN: no time has passed
         allowed = within(bounds, previous)
         posture = forward(self.chain, seed)
+        if math.dist(target.position, posture.position) > FAR:
+            end = self.walked(target, seed, allowed)
+            if end is not None:
+                return ended(previous, end.joints, allowed, dt, end.excess, end.residual_rotation)
+        return self._step(target, seed, posture, previous, allowed, dt)
+
+    def walked(self, target: Target, seed: Joints, allowed: Bounds) -> Solution | None:
+        """Return where steps towards ``target`` come to rest, or nearly (then nothing counts as excess); None when they do not.
+
+        Args:
+            target: tool pose asked for.
+            seed: joints [rad] from which to walk, once the first has turned towards the target.
+            allowed: limits of position, and of speed, which bound a step.
+        """
+        joints = swung(self.chain, clamped(seed, allowed), target.position, allowed)
+        moved, time = math.inf, WALK_DT
+        for count in range(WALK):
+            before, last = joints, moved
+            found = self._step(target, before, forward(self.chain, before), before, allowed, time)
+            joints = found.joints
+            moved = max([abs(a - b) for a, b in zip(joints, before)])
+            if moved < ARRIVED:
+                break
+            if count >= SETTLING and moved > SHRINKING * last:
+                time *= 0.5
+        there = forward(self.chain, joints)
+        if moved >= NEARLY and math.dist(there.position, target.position) >= UNREACHABLE:
+            return None
+        kept, swing, _ = kept_attitude(target.rotation, there)
+        turned = math.hypot(swing, *rotation_between(kept, there.rotation))
+        return found._replace(excess=found.excess if moved < ARRIVED else ORIGIN, residual_rotation=turned)
+
+    def _step(self, target: Target, seed: Joints, posture: Posture, previous: Joints, allowed: Bounds, dt: float) -> Solution:
         lag = [p - s for p, s in zip(previous, seed)]
         kept, swing, turns = kept_attitude(target.rotation, posture)
         task = _Task(jacobian(posture), turns, posture.axes, previous, allowed, dt)
         way, share = shortened(target.position, posture.position, LARGEST_STEP)
         task.short = share < 1.0
-        excess = task.position(_less(way, task.free_columns, lag))
+        excess = task.position(place.less(way, task.free_columns, lag))
         if share < 1.0:
             excess = _farther(excess, way, share)
-        if len(task.step) >= SPATIAL and (task.reach < math.inf or linear3.norm(excess) > SHORT_OF_REACH):
+        if len(task.step) >= SPATIAL and (task.reach < math.inf or linear3.norm(excess) > place.SHORT_OF_REACH):
             task.turn_in_place()
         left = task.attitude(rotation_between(kept, posture.rotation), lag)
         joints = tuple([then + by for then, by in zip(previous, task.step)])
         ahead = tuple([then + by for then, by in zip(previous, task.whole)])
         return ended(previous, joints, allowed, dt, excess, math.hypot(left, swing), short=task.short, ahead=ahead)
-
-
-class First(NamedTuple):
-    """The position task, solved.
-
-    Attributes:
-        joints: its step [rad].
-        excess: what it cannot reach [m].
-        inverse: (J·Jᵀ)⁻¹ as used, for the projection onto its null space.
-        reach: largest step [rad] of the attitude task within which the linearisation of the null space holds.
-    """
-
-    joints: list[float]
-    excess: Vec3
-    inverse: linear3.Sym
-    reach: float
 
 
 class _Task:
@@ -125,7 +145,7 @@ class _Task:
     def position(self, error: Vec3) -> Vec3:
         """Step towards a position error [m]; return the part of it that is out of reach."""
         for attempt in range(len(self.step) + 1):
-            first = _position(self.free_columns, self.axes, error, self.blocked)
+            first = place.place(self.free_columns, self.axes, error, self.blocked)
             if first is None:
                 return error
             if attempt == 0:
@@ -138,7 +158,7 @@ class _Task:
                     self.short = True
                     # ask for no more than this step can do, or joints would be stopped by bounds that they are far from
                     error = (share * error[0], share * error[1], share * error[2])
-                    first = _position(self.free_columns, self.axes, error, self.blocked) or first
+                    first = place.place(self.free_columns, self.axes, error, self.blocked) or first
             self.inverse, self.reach = first.inverse, first.reach
             share, blocker = self._walk(first.joints, self.low, self.high)
             if blocker < 0:
@@ -151,7 +171,7 @@ class _Task:
 
     def attitude(self, turn: Vec3, lag: list[float]) -> float:
         """Step towards an attitude error [rad] of the seed without moving the tool; return what remains of it."""
-        turn = _less(turn, self.turns, [a + b for a, b in zip(lag, self.step)])
+        turn = place.less(turn, self.turns, [a + b for a, b in zip(lag, self.step)])
         low = [low if low > -pace else -pace for low, pace in zip(self.low, self.pace)]
         high = [high if high < pace else pace for high, pace in zip(self.high, self.pace)]
         left = linear3.norm(turn)
@@ -162,14 +182,14 @@ class _Task:
                 self.inverse = linear3.inverse(linear3.plus_diagonal(square, max(1e-8 * scale, 1e-12)))
             second, left, whole = _attitude(self.free_columns, self.free_turns, self.inverse, self.reach, turn)
             if self.blocked:
-                second = _projected(self.free_columns, self.inverse, second)
+                second = place.projected(self.free_columns, self.inverse, second)
             self.whole = [to + by for to, by in zip(self.whole, second)]
             share, blocker = self._walk(second, low, high)
             if blocker < 0:
                 self.short = self.short or not whole
                 break
             self.short = self.short or abs(self.step[blocker]) >= self.pace[blocker] - 1e-12
-            turn = _less(turn, self.turns, [share * by for by in second])
+            turn = place.less(turn, self.turns, [share * by for by in second])
             self._block(blocker)
         return left
 
@@ -185,8 +205,8 @@ class _Task:
     def _walk(self, by: list[float], low: list[float], high: list[float]) -> tuple[float, int]:
         """Add as much of ``by`` to the step as bounds allow; return that share, and the joint that ended it or -1."""
         ahead = [done + more for done, more in zip(self.step, by)]
-        for place, least, most in zip(ahead, low, high):
-            if not least <= place <= most:
+        for at, least, most in zip(ahead, low, high):
+            if not least <= at <= most:
                 break
         else:
             self.step = ahead
@@ -234,100 +254,6 @@ def kept_attitude(rotation: Mat, posture: Posture) -> tuple[Mat, float, tuple[Ve
     # rate of the azimuth of an approach a turned about axis w: (w_z − (w·a)·a_z) / |a flat|²
     turns = tuple([(u, v, w - k * (w - (u * x + v * y + w * z) * z)) for u, v, w in posture.axes])
     return kept, swing, turns
-
-
-def _less(task: Vec3, columns: tuple[Vec3, ...], joints: list[float]) -> Vec3:
-    """Return ``task`` less what ``joints`` already do of it."""
-    x, y, z = task
-    for (cx, cy, cz), by in zip(columns, joints):
-        x -= cx * by
-        y -= cy * by
-        z -= cz * by
-    return (x, y, z)
-
-
-def _position(columns: tuple[Vec3, ...], axes: tuple[Vec3, ...], error: Vec3, held: bool) -> First | None:
-    """Solve the position task; None when no joint moves the tool."""
-    square = linear3.gram(columns)
-    scale = (square[0] + square[3] + square[5]) / 3.0
-    if scale <= 1e-12:
-        return None
-    threshold = SINGULAR * scale
-    # the least eigenvalue is at least det / (trace / 2)², which costs less to know
-    well = 4.0 * linear3.determinant(square) >= 9.0 * threshold * scale * scale
-    least, middle = (threshold, threshold) if well else linear3.two_least(square)
-    if least >= threshold:
-        inverse = linear3.inverse(square)
-        x, y, z = linear3.times(inverse, error)
-        return First([a * x + b * y + c * z for a, b, c in columns], ORIGIN, inverse, math.inf)
-    if middle < threshold:
-        # two directions at once: plain damping
-        ramp = 1.0 - max(0.0, least) / threshold
-        return _damped(columns, error, linear3.inverse(linear3.plus_diagonal(square, DAMPING * scale * ramp * ramp)), held)
-    u = linear3.eigenvector(square, least)
-    if u is None:
-        return _damped(columns, error, linear3.inverse(linear3.plus_diagonal(square, DAMPING * scale)), held)
-    row = [u[0] * a + u[1] * b + u[2] * c for a, b, c in columns]
-    sigma = math.sqrt(sum([g * g for g in row]))
-    along = u[0] * error[0] + u[1] * error[1] + u[2] * error[2]
-    curvature = 0.0
-    if sigma > 1e-7:
-        v = [g / sigma for g in row]
-        curvature = _curvature(columns, axes, u, v)
-    if abs(curvature) < CURVED * math.sqrt(scale):
-        ramp = 1.0 - max(0.0, least) / threshold
-        return _damped(columns, error, linear3.inverse(linear3.plus_dyad(square, u, DAMPING * scale * ramp * ramp)), held)
-    # the well-conditioned rest, then sigma·b + curvature·b²/2 = along, as far as it has a solution
-    rest = (error[0] - along * u[0], error[1] - along * u[1], error[2] - along * u[2])
-    inverse = linear3.inverse(linear3.plus_dyad(square, u, threshold - least))
-    x, y, z = linear3.times(inverse, rest)
-    least_root = min(sigma * sigma, 2.0 * abs(curvature) * SHORT_OF_REACH)
-    root = sigma * sigma + 2.0 * curvature * along
-    missing = 0.0
-    if root < least_root:
-        missing = along - (least_root - sigma * sigma) / (2.0 * curvature)
-        root = least_root
-    b = (math.sqrt(root) - sigma) / curvature
-    joints = [p * x + q * y + r * z + b * w for (p, q, r), w in zip(columns, v)]
-    # the null space leaves v out: there attitude must not move the tool, however little
-    strict = linear3.plus_dyad(inverse, u, 1.0 / (sigma * sigma) - 1.0 / threshold)
-    excess = (missing * u[0], missing * u[1], missing * u[2])
-    return First(joints, excess, strict, 0.5 * sigma / abs(curvature))
-
-
-def _projected(columns: tuple[Vec3, ...], inverse: linear3.Sym, step: list[float]) -> list[float]:
-    """Return ``step`` without what it still moves the tool.
-
-    An attitude that cannot be had is a large right-hand side; what little an inverse is off that is regularised for joints held
-    at their bounds, it multiplies: 0.2 mm, to and fro with every step.
-    """
-    by = [0.0, 0.0, 0.0]
-    for column, q in zip(columns, step):
-        for k in range(3):
-            by[k] += column[k] * q
-    x, y, z = linear3.times(inverse, (by[0], by[1], by[2]))
-    return [q - (a * x + b * y + c * z) for q, (a, b, c) in zip(step, columns)]
-
-
-def _damped(columns: tuple[Vec3, ...], error: Vec3, inverse: linear3.Sym, held: bool) -> First:
-    """Return the damped solution; what it leaves is out of reach only where joints are held at their bounds."""
-    x, y, z = linear3.times(inverse, error)
-    joints = [a * x + b * y + c * z for a, b, c in columns]
-    return First(joints, _less(error, columns, joints) if held else ORIGIN, inverse, math.inf)
-
-
-def _curvature(columns: tuple[Vec3, ...], axes: tuple[Vec3, ...], u: Vec3, v: list[float]) -> float:
-    """Return u·(second derivative of the tool position along v) [m/rad²]; that of columns i ≤ j is axis_i × column_j."""
-    total = 0.0
-    sx = sy = sz = 0.0  # sum of v_i·axis_i over the joints before j
-    for (cx, cy, cz), (ax, ay, az), by in zip(columns, axes, v):
-        # twice for the joints before, once for the joint itself
-        tx, ty, tz = 2.0 * sx + by * ax, 2.0 * sy + by * ay, 2.0 * sz + by * az
-        total += by * (u[0] * (ty * cz - tz * cy) + u[1] * (tz * cx - tx * cz) + u[2] * (tx * cy - ty * cx))
-        sx += by * ax
-        sy += by * ay
-        sz += by * az
-    return total
 
 
 def _attitude(

@@ -25,7 +25,7 @@ from teleop_common.records import ORIGIN, Vec3
 from teleop_ik import dense
 from teleop_ik.differential import kept_attitude
 from teleop_ik.kinematics import Chain, Joints, forward, jacobian, second_order
-from teleop_ik.solver import Bounds, Solution, Target, clamped, ended, refused, rotation_between, shortened, usable, within
+from teleop_ik.solver import Bounds, Solution, Target, clamped, ended, refused, rotation_between, shortened, swung, usable, within
 
 BUDGET = 2e-3  # [s], for one solve
 COST = 1.2e-5  # [s], of one iteration per joint, measured on one core of a server of 2020 under load
@@ -82,6 +82,8 @@ class LevenbergMarquardt:
             return refused(previous)
         allowed = within(bounds, previous)
         joints, left, converged = clamped(seed, allowed), self.iterations, False
+        if math.dist(target.position, forward(self.chain, joints).position) > FAR:
+            joints = swung(self.chain, joints, target.position, allowed)
         for stage, weight in enumerate(WEIGHTS):
             here, left, converged = self._descend(target, joints, allowed, weight, left, AT_REST if stage else CLOSE)
             joints = here.joints

@@ -4,7 +4,10 @@ Variables are the displacement from the measured joints. Weighted tasks: the too
 position's cost), staying near the last command, and keeping its speed. Bounds are hull(limits, last command), speed and, where
 given, acceleration around the last speed; position goes before acceleration. The last command itself is always inside them, so
 the program always has a solution. Where the position's Jacobian is singular the error's second derivative is added as far as it
-is convex, as in sequential quadratic programming: without it an arm at full stretch swings to and fro across it. Needs the
+is convex, as in sequential quadratic programming, and no more is asked for than the arm's reach: without the two an arm at full
+stretch swings to and fro across it, or comes back with its elbow the other way round. What of the attitude is missing weighs down
+the posture, or an attitude that cannot be had would do the same to a straight elbow. Far from the target the program says little
+of the way there; ``differential`` walks it. Needs the
 packages of ``requirements/qp.txt``; importing this module without them raises ImportError.
 """
 
@@ -22,8 +25,9 @@ from pink.tasks import LowAccelerationTask, PostureTask, Task
 
 from teleop_common.errors import ConfigError
 from teleop_common.records import ORIGIN, Vec3
-from teleop_ik.differential import SINGULAR, kept_attitude
+from teleop_ik.differential import FAR, Differential, kept_attitude
 from teleop_ik.kinematics import Chain, Joints, Mat, forward, jacobian, second_order
+from teleop_ik.place import SINGULAR, past_reach
 from teleop_ik.solver import Bounds, Solution, Target, clamped, ended, refused, rotation_between, sane, shortened, usable, within
 
 Array = npt.NDArray[np.float64]
@@ -98,6 +102,7 @@ class Qp:
             raise ConfigError("solver", "qp", qpsolvers.available_solvers, "daqp or osqp installed", remedy, source)
         self.chain = chain
         self.backend = found[0]
+        self._guide = Differential(chain)
         model = _model(chain)
         count = len(chain.links)
         # the tasks bring their own kinematics, those of every solver here; Pink asks for a configuration all the same
@@ -114,19 +119,26 @@ class Qp:
         allowed = within(bounds, previous)
         dt = dt if dt > 0.0 else 0.0
         posture = forward(self.chain, seed)
-        way, share = shortened(target.position, posture.position, LONGEST)
+        if math.dist(target.position, posture.position) > FAR:
+            end = self._guide.walked(target, seed, allowed)
+            if end is not None:
+                return ended(previous, end.joints, allowed, dt, end.excess, end.residual_rotation)
+        whole, share = shortened(target.position, posture.position, LONGEST)
         kept, swing, turns = kept_attitude(target.rotation, posture)
         turn = rotation_between(kept, posture.rotation)
         length = math.hypot(*turn)
         if length > LARGEST_TURN:
             turn = (turn[0] * LARGEST_TURN / length, turn[1] * LARGEST_TURN / length, turn[2] * LARGEST_TURN / length)
         moves = jacobian(posture)
+        beyond = past_reach(moves, posture.axes, whole)
+        way = (whole[0] - beyond[0], whole[1] - beyond[1], whole[2] - beyond[2])
         self._tool.error = -np.array((*way, *turn))
         self._tool.columns = np.vstack((np.array(moves).T, np.array(turns).T))
         self._tool.bowl = POSITION_COST**2 * _convex(second_order(posture.axes, moves, _singular(self._tool.columns[:3], way)))
         here, then = np.array(seed), np.array(previous)
         self._configuration.q = here
         self._posture.set_target(then)
+        self._posture.cost = math.sqrt(POSTURE_COST**2 + ATTITUDE_COST**2 * min(length, LARGEST_TURN))
         timed = 0.0 < dt < math.inf
         coasting = np.array(rate or (0.0,) * len(seed)) * (dt if timed else 0.0)
         self._evenly.set_last_integration(then + coasting - here, 1.0)
@@ -142,7 +154,8 @@ class Qp:
         stepped, on = clamped(tuple(goal.tolist()), allowed), clamped(tuple(ahead.tolist()), allowed)
         left = -(self._tool.error + self._tool.columns @ (ahead - here))
         # what the step leaves of the way is out of reach only where nothing but limits and damping ended it
-        excess = _whole(target.position, posture.position, left, share) if np.max(np.abs(ahead - then)) < AT_REST else ORIGIN
+        still = np.max(np.abs(ahead - then)) < AT_REST
+        excess = _whole(target.position, posture.position, left[:3] + np.array(beyond), share) if still else ORIGIN
         short = share < 1.0 or length > LARGEST_TURN or stepped != on
         return ended(previous, stepped, allowed, dt, excess, math.hypot(swing, *left[3:].tolist()), short=short, ahead=on)
 
@@ -187,7 +200,7 @@ def _box(then: Array, coasting: Array, allowed: Bounds, dt: float, limited: bool
 
 def _whole(wanted: Vec3, position: Vec3, left: Array, share: float) -> Vec3:
     """Return what is left [m] of the whole way where the step was for a ``share`` of it."""
-    return tuple([float(e) + (1.0 - share) * (w - p) for e, w, p in zip(left[:3], wanted, position)])  # type: ignore[return-value]
+    return tuple([float(e) + (1.0 - share) * (w - p) for e, w, p in zip(left, wanted, position)])  # type: ignore[return-value]
 
 
 def _model(chain: Chain) -> pin.Model:

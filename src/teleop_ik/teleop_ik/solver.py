@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from teleop_common.records import Vec3
-from teleop_ik.kinematics import Chain, Joints, Mat
+from teleop_ik.kinematics import Chain, Joints, Mat, forward
 
 SOLVERS = ("differential", "analytic", "velocity", "levenberg_marquardt", "qp", "point_dls")  # qp: when pink is installed
 
@@ -20,6 +20,7 @@ _YAW_FULL = math.cos(math.radians(60.0))
 _YAW_NONE = math.cos(math.radians(80.0))
 _POINTS_BACK = math.radians(120.0)
 _IN_DOUBT = math.radians(15.0)  # either side of that, the attitude that the tool has decides
+_OFF_AXIS = 0.05  # [m], mean distance from the first axis within which a direction round it means little
 UNREACHABLE = 1e-3  # [m], distance to what the arm can reach from which a target counts as out of reach
 
 
@@ -209,6 +210,35 @@ def shortened(wanted: Vec3, position: Vec3, longest: float) -> tuple[Vec3, float
         return (x, y, z), 1.0
     k = longest / length
     return (k * x, k * y, k * z), k
+
+
+def swung(chain: Chain, joints: Joints, wanted: Vec3, allowed: Bounds) -> Joints:
+    """Return ``joints`` with the first turned so far that the tool is as near to ``wanted`` as that joint alone can bring it.
+
+    A long way is mostly one round the base, which steps along the straight line lead through the arm's own place. The closed
+    form is that of one step of cyclic coordinate descent [Wang, Chen 1991]. Where the joint's limit is in the way, or the
+    points lie close to its axis, ``joints`` come back as they are.
+
+    Args:
+        chain: the arm.
+        joints: [rad].
+        wanted: tool position asked for, base frame [m].
+        allowed: limits of position.
+    """
+    posture = forward(chain, joints)
+    (ax, ay, az), (ox, oy, oz) = posture.axes[0], posture.origins[0]
+    vectors = []
+    for x, y, z in (posture.position, wanted):
+        x, y, z = x - ox, y - oy, z - oz
+        along = x * ax + y * ay + z * az
+        vectors.append((x - along * ax, y - along * ay, z - along * az))
+    (x, y, z), (u, v, w) = vectors
+    cosine = x * u + y * v + z * w
+    sine = ax * (y * w - z * v) + ay * (z * u - x * w) + az * (x * v - y * u)
+    if math.hypot(cosine, sine) < _OFF_AXIS * _OFF_AXIS:
+        return joints
+    turned = joints[0] + math.atan2(sine, cosine)
+    return (turned, *joints[1:]) if allowed.lower[0] <= turned <= allowed.upper[0] else joints
 
 
 def yaw_share(rotation: Mat) -> float:
