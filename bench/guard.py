@@ -1,10 +1,11 @@
 """The guard's check of a step beside its parts and beside MuJoCo, on one path of two arms that meet and part again.
 
-Both arms swing towards each other and back at 90 Hz, measured joints lagging by 60 ms, so that most steps are far from
-contact and some are held at the margin. Everybody judges the same configurations:
+Both arms are asked to swing towards each other and back at 90 Hz, measured joints lagging by 60 ms, and the guard commits what it
+may of that, so that most steps are far from contact and some are pressed on the margin and slide. Everybody judges the same: the
+steps that the guard on pieces had to judge, and the configurations where they lead.
 
 - ``ours/pieces``, ``ours/hulls``, ``ours/capsules``: the filter's verdict on a step, checked everywhere along it and on the way
-  to it from the measurement;
+  to it from the measurement; ``ours/cut`` are those on pieces that it did not let pass;
 - ``ours/commit``: the whole of it, from a targets message to commands and authority, both arms, pieces, sliding;
 - ``static/capsules``, ``static/hulls``, ``static/pieces``: distances of every pair at one configuration, no rule;
 - ``mujoco/hulls``, ``mujoco/pieces``: ``mj_geomDistance`` of the same solids and pairs.
@@ -18,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -33,13 +34,13 @@ from teleop_common.records import (
     JointState,
     JointTarget,
     JointTargets,
-    Pose,
     SessionState,
     TeleopFrame,
     TrackedPose,
 )
 from teleop_safety import pieces, shapes, space
 from teleop_safety.collision import CollisionFilter
+from teleop_safety.envelope import Pose, Verdict
 from teleop_safety.guard import Guard
 from teleop_safety.layer import Solid
 from teleop_safety.settings import Instant, Settings
@@ -51,7 +52,7 @@ FRAMES = 1800
 FRAME = 11_111_111
 LAG = 5  # frames by which measured joints follow the commit
 MARGIN, FLOOR = 0.015, 0.001
-SOME = range(LAG + 1, FRAMES, 8)  # frames for what may take milliseconds each
+EVERY = 8  # of the configurations are judged by what may take milliseconds each
 
 
 def swing(k: int) -> dict[str, tuple[float, ...]]:
@@ -69,17 +70,42 @@ def percentiles(seconds: list[float], pairs: int) -> dict[str, float]:
     return {"p50_us": round(float(p50), 1), "p99_us": round(float(p99), 1), "pairs": pairs}
 
 
-def timed(call: Callable[[int], Any], frames: range = range(LAG + 1, FRAMES)) -> list[float]:
+class Asked(NamedTuple):
+    """A step that the guard had judged: start and goal of the arms, and measured joints; and whether it was cut."""
+
+    start: Pose
+    goal: Pose
+    measured: Pose
+    cut: bool
+
+    def joints(self) -> np.ndarray:
+        """Return where the step leads, all joints [rad]."""
+        return np.array([q for arm in ARMS for q in (self.goal.get(arm) or self.start[arm])])
+
+
+class Listening(CollisionFilter):
+    """A filter that keeps the steps that it judged."""
+
+    asked: list[Asked]
+
+    def judge(self, start: Pose, goal: Pose, measured: Pose) -> Verdict:
+        """Judge and keep."""
+        verdict = super().judge(start, goal, measured)
+        self.asked.append(Asked(start, goal, measured, verdict.least < 1.0 or bool(verdict.floor)))
+        return verdict
+
+
+def timed(call: Callable[[Any], Any], arguments: list[Any]) -> list[float]:
     """Return how long each call took [s]."""
     seconds = []
-    for k in frames:
+    for argument in arguments:
         begun = time.perf_counter()
-        call(k)
+        call(argument)
         seconds.append(time.perf_counter() - begun)
     return seconds
 
 
-def of_mujoco(scene: Space, solids: tuple[Solid, ...], pairs: list[tuple[int, int]]) -> Callable[[int], None]:
+def of_mujoco(scene: Space, solids: tuple[Solid, ...], pairs: list[tuple[int, int]]) -> Callable[[np.ndarray], None]:
     """Return the call that measures every pair of solids with MuJoCo, placed by Pinocchio."""
     spec = mujoco.MjSpec()
     for i, each in enumerate(solids):
@@ -93,9 +119,8 @@ def of_mujoco(scene: Space, solids: tuple[Solid, ...], pairs: list[tuple[int, in
     ids = [(model.geom(f"geom{a}").id, model.geom(f"geom{b}").id) for a, b in pairs]
     quaternion = np.empty(4)
 
-    def call(k: int) -> None:
-        pose = swing(k)
-        pin.forwardKinematics(scene.model, own, np.array([*pose["left"], *pose["right"]]))
+    def call(q: np.ndarray) -> None:
+        pin.forwardKinematics(scene.model, own, q)
         for i, each in enumerate(solids):
             place = own.oMi[each.joint]
             mujoco.mju_mat2Quat(quaternion, place.rotation.flatten())
@@ -107,14 +132,13 @@ def of_mujoco(scene: Space, solids: tuple[Solid, ...], pairs: list[tuple[int, in
     return call
 
 
-def static(scene: Space, geometry: pin.GeometryModel) -> Callable[[int], None]:
+def static(scene: Space, geometry: pin.GeometryModel) -> Callable[[np.ndarray], None]:
     """Return the call that measures every pair of ``geometry`` once with Pinocchio and coal."""
     own, placed = scene.model.createData(), geometry.createData()
     results = list(placed.distanceResults)
 
-    def call(k: int) -> None:
-        pose = swing(k)
-        pin.computeDistances(scene.model, own, geometry, placed, np.array([*pose["left"], *pose["right"]]))
+    def call(q: np.ndarray) -> None:
+        pin.computeDistances(scene.model, own, geometry, placed, q)
         min(result.min_distance for result in results)
 
     return call
@@ -123,7 +147,7 @@ def static(scene: Space, geometry: pin.GeometryModel) -> Callable[[int], None]:
 def commits(guard: Guard, names: dict[str, tuple[str, ...]]) -> list[float]:
     """Drive both arms along the path through the whole core and return the time of each targets call [s]."""
     at, epoch = Instant(10**12, 10**18), 1
-    tracked = TrackedPose(Pose(), int(PoseFlags.ALL))
+    tracked = TrackedPose(flags=int(PoseFlags.ALL))
     measured = [swing(0)] * LAG
     seconds = []
     for sequence, k in enumerate(range(-120, FRAMES), 1):
@@ -165,17 +189,27 @@ def run() -> dict[str, Any]:
     filters = {each: CollisionFilter(ARMS, scene, MARGIN, FLOOR, grip, each) for each in ("hulls", "capsules")}
     filters["pieces"] = filters["hulls"].in_pieces(cut)
     pairs = {"pieces": len(parts.pairs), "hulls": scene.floor, "capsules": scene.floor}
+    names = {arm: robot.arm_names(arm) for arm in ARMS}
+
+    def drive(envelope: CollisionFilter) -> list[float]:
+        return commits(Guard(ARMS, robot, Settings(leash=robot.leash_simulation), envelope, dict.fromkeys(ARMS, 1)), names)
+
+    listening = Listening(ARMS, scene, MARGIN, FLOOR, grip)
+    listening.__dict__.update(filters["pieces"].__dict__, asked=[])
+    drive(listening)
+    asked = listening.asked
     for geometry, envelope in filters.items():
-        seconds = timed(lambda k, judge=envelope.judge: judge(swing(k - 1), swing(k), swing(k - LAG)))
+        seconds = timed(lambda step, judge=envelope.judge: judge(*step[:3]), asked)
         result[f"ours/{geometry}"] = percentiles(seconds, pairs[geometry])
-    guard = Guard(ARMS, robot, Settings(leash=robot.leash_simulation), filters["pieces"], dict.fromkeys(ARMS, 1))
-    result["ours/commit"] = percentiles(commits(guard, {arm: robot.arm_names(arm) for arm in ARMS}), pairs["pieces"])
+    result["ours/cut"] = percentiles([t for t, step in zip(seconds, asked) if step.cut], pairs["pieces"])
+    result["ours/commit"] = percentiles(drive(filters["pieces"]), pairs["pieces"])
+    some = [step.joints() for step in asked[::EVERY]]
     for geometry, model in (("capsules", scene.coarse), ("hulls", scene.fine), ("pieces", parts.geometry)):
-        result[f"static/{geometry}"] = percentiles(timed(static(scene, model), SOME), pairs[geometry])
+        result[f"static/{geometry}"] = percentiles(timed(static(scene, model), some), pairs[geometry])
     theirs = {"hulls": (scene.hulls, list(scene.pairs[: scene.floor]))}
     theirs["pieces"] = (parts.solids, [(pair.one, pair.two) for pair in parts.pairs])
     for geometry, (solids, chosen) in theirs.items():
-        result[f"mujoco/{geometry}"] = percentiles(timed(of_mujoco(scene, solids, chosen), SOME), pairs[geometry])
+        result[f"mujoco/{geometry}"] = percentiles(timed(of_mujoco(scene, solids, chosen), some), pairs[geometry])
     return result
 
 

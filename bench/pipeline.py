@@ -7,23 +7,29 @@ on. So pipeline and floor see the same machine at the same minute, and neither l
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import signal
 import subprocess
 import sys
 import time
+import urllib.request
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from teleop_bringup.testing import Hand
 from teleop_common import qos, records
 from teleop_common.enums import Authority, PoseFlags
-from teleop_common.testing import Probe, free_domain, probe
+from teleop_common.testing import Probe, free_domain, probe, process
 from teleop_common.ticker import Ticker
 from teleop_interfaces.srv import SessionCommand
 
@@ -101,7 +107,7 @@ def run() -> dict[str, Any]:
             children.append(subprocess.Popen(command, env=environment))
         try:
             with probe(domain) as node:
-                return _measure(node)
+                return _measure(node, domain)
         finally:
             for child in children:
                 child.send_signal(signal.SIGINT)
@@ -109,7 +115,7 @@ def run() -> dict[str, Any]:
                 child.wait(15)
 
 
-def _measure(node: Probe) -> dict[str, Any]:
+def _measure(node: Probe, domain: int) -> dict[str, Any]:
     player = Player(node)
     out = node.talk(records.TeleopFrame, "/teleop/input/external/frame")
     first_hop = node.talk(records.TeleopFrame, "/bench/hop_0")
@@ -162,7 +168,7 @@ def _measure(node: Probe) -> dict[str, Any]:
         "lost": lost,
         "tick_jitter_p99_ms": jitter_ms,
         "floor_jitter_p99_ms": float(np.percentile(np.abs(np.diff(ticks) * 1e-6 - 10.0), 99)),
-        **_estop(node, player, out, commands),
+        **_estop(node, domain, player, out, commands),
     }
 
 
@@ -174,31 +180,58 @@ def _tick_jitter(commands: list[records.JointCommand]) -> float:
     return float(np.percentile(np.abs(np.diff(times) * 1e-6 - 10.0), 99))
 
 
-def _estop(node: Probe, player: Player, out: Any, commands: Any) -> dict[str, float]:
+def _estop(node: Probe, domain: int, player: Player, out: Any, commands: Any) -> dict[str, float]:
     """Return the 99th percentiles of the time from an e-stop to the last command that still moved [ms].
 
-    In turn by the guard's service, as a page calls it, and by a controller's button.
+    In turn by the guard's service, by a controller's button, and by the request that a page's button sends.
     """
     client = node.create_client(Trigger, "/teleop/estop")
     client.wait_for_service(2.0)
-    took: dict[str, list[float]] = {"service": [], "button": []}
-
-    def send(estop: bool) -> None:
-        out.publish(player.frame(1.0, estop))
-
-    for way in [*took] * ESTOPS:
-        _play(0.3, lambda: out.publish(player.frame(0.0)))
-        _play(SETTLE, lambda: out.publish(player.frame(1.0)))
-        commands.clear()
-        pressed = way == "button"
-        called = time.monotonic_ns()
-        future = None if pressed else client.call_async(Trigger.Request())
-        _play(0.3, partial(send, pressed))
-        if future is not None:
-            node.until(future.done, 2.0, "answer of /teleop/estop")
-        moving = [c.commit_time_ns for c in commands if c.commit_time_ns > called and c.dt > 0.0]
-        took[way].append(max(0.0, (max(moving, default=called) - called) * 1e-6))
-        _play(0.1, lambda: out.publish(player.frame(0.0)))
-        node.call(Trigger, "/teleop/estop/reset")
+    took: dict[str, list[float]] = {"service": [], "button": [], "page": []}
+    with ExitStack() as open_:
+        folder = open_.enter_context(TemporaryDirectory())
+        settings = {"bind": "127.0.0.1", "https_port": 0, "http_port": 0, "certificate_dir": folder}
+        open_.enter_context(process("teleop_web", "web_gateway", domain, settings))
+        press = open_.enter_context(ThreadPoolExecutor(1))
+        page = _page_button(node)
+        calls: dict[str, Callable[[], Any] | None] = {
+            "service": lambda: client.call_async(Trigger.Request()),
+            "button": None,
+            "page": lambda: press.submit(page),
+        }
+        for way in [*took] * ESTOPS:
+            took[way].append(_stop_once(node, player, out, commands, calls[way]))
     worst = {f"estop_{way}_p99_ms": float(np.percentile(values, 99)) for way, values in took.items()}
     return {"estop_p99_ms": max(worst.values()), **worst}
+
+
+def _page_button(node: Probe) -> Callable[[], None]:
+    """Return what sends the request of the page's e-stop button."""
+    heard: list[String] = []
+    node.create_subscription(String, "/teleop/web/url", heard.append, qos.LATCHED)
+    node.until(lambda: heard, 20.0, "address of the pages")
+    found = json.loads(heard[-1].data)
+    request = urllib.request.Request(f"{found['http']}/api/estop", b"{}", {"X-Pairing-Code": found["code"]}, method="POST")
+
+    def press() -> None:
+        with urllib.request.urlopen(request, timeout=2.0) as answer:
+            answer.read()
+
+    return press
+
+
+def _stop_once(node: Probe, player: Player, out: Any, commands: Any, call: Callable[[], Any] | None) -> float:
+    """Drive, stop by ``call`` or (None) by the button, and return the time to the last command that still moved [ms]."""
+    _play(0.3, lambda: out.publish(player.frame(0.0)))
+    _play(SETTLE, lambda: out.publish(player.frame(1.0)))
+    commands.clear()
+    called = time.monotonic_ns()
+    future = call() if call is not None else None
+    _play(0.3, lambda: out.publish(player.frame(1.0, call is None)))
+    if future is not None:
+        node.until(future.done, 2.0, "answer to the e-stop")
+        future.result()
+    moving = [c.commit_time_ns for c in commands if c.commit_time_ns > called and c.dt > 0.0]
+    _play(0.1, lambda: out.publish(player.frame(0.0)))
+    node.call(Trigger, "/teleop/estop/reset")
+    return max(0.0, (max(moving, default=called) - called) * 1e-6)

@@ -50,22 +50,17 @@ class Floor:
             distances: lower bounds of all pairs' distances there, those to the bench last [m].
         """
         shares = {}
+        carried = (self._fall.sway @ np.abs(after - before)).tolist()
         for arm in moving:
-            part = self._parts[arm]
-            step = np.zeros(len(before))
-            step[part] = after[part] - before[part]
             # what the bench is farther from than the step can carry it needs no look
-            near = [
-                (k, body) for k, body in self._links[arm] if distances[self._first + k] < self.clearance + self._slope(k, step)
-            ]
+            near = [link for link in self._links[arm] if distances[self._first + link[0]] < self.clearance + carried[link[0]]]
             if near:
+                part, step = self._parts[arm], np.zeros(len(before))
+                step[part] = after[part] - before[part]
                 share = self._share(near, before, step)
                 if share < 1.0:
                     shares[arm] = share
         return shares
-
-    def _slope(self, k: int, step: Points) -> float:
-        return float(self._fall.sway[k] @ np.abs(step))
 
     def _heights(self, links: list[tuple[int, Body]], q: Points) -> Points:
         """Return the lowest point of each of ``links`` above the bench, shape (links,) [m]."""
