@@ -40,7 +40,8 @@ class PointDls:
         if not usable(target, seed, previous):
             return refused(previous)
         allowed = within(bounds, previous)
-        joints = self._wrist(target, clamped(seed, allowed), allowed)
+        # from the last command: where the measured joints tremble by an encoder count, an iteration that stops early trembles along
+        joints = self._wrist(target, clamped(previous, allowed), allowed)
         joints, error, converged = self._place(target.position, joints, allowed)
         turned = linear3.norm(self._turn(target, joints)[0])
         excess = error if converged else (0.0, 0.0, 0.0)

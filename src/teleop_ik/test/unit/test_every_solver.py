@@ -332,3 +332,18 @@ def test_qp_without_its_packages_is_refused_with_the_remedy(so101, monkeypatch):
 def test_an_unknown_solver_is_refused_with_the_list(so101):
     with pytest.raises(ConfigError, match="one of differential, analytic, velocity, levenberg_marquardt, qp, point_dls"):
         make_solver("magic", so101.chain)
+
+
+@pytest.mark.parametrize("name", ["analytic", "differential", "point_dls"])
+def test_a_still_hand_stays_still_while_encoders_tremble(name, so101, rng):
+    solver, bounds = get(name, so101), so101.bounds
+    here = forward(so101.chain, so101.home[:5])
+    x, y, z = here.position
+    target = Target((x - 0.03, y + 0.02, z + 0.02), here.rotation)
+    now, told = so101.home[:5], []
+    for k in range(200):
+        measured = tuple(q + rng.uniform(-1.5e-3, 1.5e-3) for q in now)
+        now = solver.solve(target, measured, now, bounds, STEP).joints
+        told += [now] if k >= 100 else []
+    assert off(so101.chain, now, target) < 1e-5
+    assert max(max(joint) - min(joint) for joint in zip(*told)) < 5e-5
