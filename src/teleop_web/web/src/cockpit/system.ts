@@ -100,7 +100,7 @@ export class Figures {
     const refused = Object.entries(counts).reduce((sum, [name, n]) => (harmless.includes(name) ? sum : sum + n), 0);
     const values: Record<string, [string, string]> = {
       clearance: [clearance(state) || '–', state.guard?.holding ? 'busy' : ''],
-      latency: [`${ms(latency.p50)} / ${ms(latency.p95)}`, ''],
+      latency: [latency.p50 === null || latency.p95 === null ? '–' : `${latency.p50.toFixed(1)} / ${latency.p95.toFixed(1)} ms`, ''],
       input: [`${(fromPage(state) ? link.hz : (state.rates['finalised'] ?? 0)).toFixed(0)} Hz`, ''],
       gap: [link.gap_max === null ? '–' : ms(link.gap_max * 1000), link.gap_max !== null && link.gap_max > 0.1 ? 'busy' : ''],
       trip: [link.round_trip === null ? '–' : ms(link.round_trip * 1000), ''],
