@@ -42,8 +42,9 @@ def _repair(given: argparse.Namespace) -> int:
 
 def _export(given: argparse.Namespace) -> int:
     # not imported above: listing must not wait for pyarrow
-    from teleop_recorder.export import grid, lerobot
+    from teleop_recorder.export import grid, hdf5_sets, lerobot
 
+    formats = {"lerobot": lerobot.export, "act": hdf5_sets.act, "robomimic": hdf5_sets.robomimic}
     with ExitStack() as stack:
         found = []
         for path in given.sessions:
@@ -51,7 +52,7 @@ def _export(given: argparse.Namespace) -> int:
         chosen = [episode for episode in found if episode.complete and episode.rows > 1]
         fps = given.fps or grid.best_fps(chosen)
         wish = lerobot.Wish(Path(given.to), fps, given.any_rate, not given.without_videos, given.task)
-        added = lerobot.export(chosen, wish, print)
+        added = formats[given.format](chosen, wish, print)
     print(f"{given.to}: {added} episodes added, {fps} Hz")
     return 0
 
@@ -62,6 +63,26 @@ def _verify(given: argparse.Namespace) -> int:
     report = verify.verify(layout.find(given.session), BAG, Path(given.against) if given.against else None)
     print("\n".join(report.words()))
     return 1 if report.differences else 0
+
+
+def _plot(given: argparse.Namespace) -> int:
+    from teleop_recorder.plot import draw, panels
+
+    session = layout.find(given.session)
+    folder = Path(given.to) if given.to else session.folder / "plots"
+    folder.mkdir(parents=True, exist_ok=True)
+    with reading.episodes(session, tuple(given.episodes)) as found:
+        for episode in found:
+            if episode.rows < 2:
+                print(f"{layout.episode_name(episode.index)}: has {episode.rows} rows, nothing to draw")
+                continue
+            name = layout.episode_name(episode.index)
+            title = f"{session.folder.name} {name}  {episode.text('task')}".rstrip()
+            drawn = panels.panels(episode)
+            draw.png(drawn, title, folder / f"{name}.png")
+            draw.page(drawn, title, folder / f"{name}.html")
+            print(f"{folder / name}.png, .html")
+    return 0
 
 
 def _session(parser: argparse.ArgumentParser) -> None:
@@ -87,10 +108,14 @@ def main(arguments: list[str] | None = None) -> int:
     one.add_argument("folder", nargs="?", default="", help=f"folder of sessions, or one session; default {default_folder()}")
     _chosen(add("info", "say all that is known of episodes", _info))
     _session(add("repair", "finish what a crash left: index of the bag, prefix of the takes, one file", _repair))
+    one = add("plot", "draw takes, as PNG and as a page", _plot)
+    _chosen(one)
+    one.add_argument("--to", default="", metavar="FOLDER", help="where to; default: plots/ in the session")
     one = add("verify", "compare journal, HDF5, videos, and an export, row by row", _verify)
     _session(one)
     one.add_argument("--against", default="", metavar="FOLDER", help="a data set that the session was exported to")
-    one = add("export", "export episodes to a LeRobot v3.0 data set; what is in it already stays", _export)
+    one = add("export", "export episodes to a data set for learning; what is in a LeRobot set already stays", _export)
+    one.add_argument("--format", choices=["lerobot", "act", "robomimic"], default="lerobot", help="default: LeRobot v3.0")
     one.add_argument("sessions", nargs="+", help="folders of sessions")
     one.add_argument("--to", required=True, metavar="FOLDER", help="the data set")
     one.add_argument(

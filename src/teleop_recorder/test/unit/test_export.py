@@ -165,3 +165,35 @@ def test_uneven_pictures_keep_their_measured_times(tmp_path):
 def test_unknown_episode_is_refused_by_number(session):
     with pytest.raises(ConfigError, match="0, 1"), reading.episodes(session, (7,)):
         pass
+
+
+def test_act_files_hold_what_was_measured_and_committed_in_radians(session, tmp_path):
+    assert run(session.folder, "--to", tmp_path / "act", "--fps", 20, "--format", "act") == 0
+    with h5py.File(tmp_path / "act/episode_0.hdf5") as file:
+        assert file["action"][:, :JOINTS] == pytest.approx(np.array([command(5 * k).position for k in range(21)]), abs=1e-5)
+        assert file["observations/qpos"][:, :JOINTS] == pytest.approx(
+            np.array([command(5 * k).measured for k in range(21)]), abs=1e-5
+        )
+        assert file["observations/qvel"].shape == (21, 2 * JOINTS)
+        images = file["observations/images/top"]
+        assert (images.shape, images.chunks) == ((21, 48, 64, 3), (1, 48, 64, 3))
+        assert images[10].mean() == pytest.approx(100, abs=4)
+    assert (tmp_path / "act/episode_1.hdf5").exists()
+    assert run(session.folder, "--to", tmp_path / "act", "--fps", 20, "--format", "act") == 0
+    assert (tmp_path / "act/episode_3.hdf5").exists()
+
+
+def test_robomimic_file_has_its_demos(session, tmp_path, capsys):
+    assert run(session.folder, "--to", tmp_path / "rm", "--fps", 20, "--format", "robomimic") == 0
+    with h5py.File(tmp_path / "rm/dataset.hdf5") as file:
+        data = file["data"]
+        assert data.attrs["total"] == 34
+        assert json.loads(data.attrs["env_args"])["env_name"] == "xr_teleop"
+        demo = data["demo_0"]
+        assert demo.attrs["num_samples"] == 21
+        assert np.abs(demo["actions"][:]).max() <= 1.0
+        assert demo["dones"][:].tolist() == [0] * 20 + [1]
+        assert demo["next_obs/joint_pos"][:-1] == pytest.approx(demo["obs/joint_pos"][1:])
+        assert demo["obs/top_image"].shape == (21, 48, 64, 3)
+    assert run(session.folder, "--to", tmp_path / "rm", "--fps", 20, "--format", "robomimic") == 2
+    assert "is there" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Takes drawn: as a picture, and as a page."""
