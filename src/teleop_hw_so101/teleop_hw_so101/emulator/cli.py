@@ -14,7 +14,7 @@ from teleop_common.errors import ConfigError
 from teleop_hw_so101 import calibration
 from teleop_hw_so101.emulator import faults, server, unit
 from teleop_hw_so101.emulator.emulator import Emulator
-from teleop_hw_so101.emulator.log import Log
+from teleop_hw_so101.emulator.log import Behind, Log
 from teleop_hw_so101.emulator.protection import OVERLOAD_CLEARS
 
 _LINGER, _SILENCE = 4.0, 0.3  # [s]
@@ -88,7 +88,11 @@ def _serve(given: argparse.Namespace) -> None:
         control = server.listen(given.folder)
         stack.callback(control.close)
         file = stack.enter_context(given.log.open("w", encoding="utf-8")) if given.log else None
-        log = Log(given.log_hz, file) if file else Log(hz=0.0)
+        log = Log(hz=0.0)
+        if file:
+            behind = Behind(file)
+            stack.callback(behind.close)
+            log = Log(given.log_hz, behind)
         emulator = Emulator(
             arms,
             room,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, TextIO
+from queue import SimpleQueue
+from threading import Thread
+from typing import NamedTuple, Protocol, TextIO
 
 from teleop_hw_so101.emulator.servo import Servo
 
@@ -71,6 +73,40 @@ def row(now: float, arm: str, joint: int, servo: Servo) -> Row:
     )
 
 
+class Sink(Protocol):
+    """Where a log is written."""
+
+    def write(self, text: str, /) -> object:
+        """Take ``text``."""
+
+
+class Behind:
+    """A file that another thread writes: servos must not stand still while a disk is busy."""
+
+    def __init__(self, file: TextIO) -> None:
+        """Begin to write to ``file``."""
+        self._file = file
+        self._waiting: SimpleQueue[str | None] = SimpleQueue()
+        self._thread = Thread(target=self._run, name="log", daemon=True)
+        self._thread.start()
+
+    def write(self, text: str, /) -> None:
+        """Have ``text`` written, and handed to the system, as soon as can be."""
+        self._waiting.put(text)
+
+    def close(self) -> None:
+        """Return when everything is written."""
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (text := self._waiting.get()) is not None:
+            self._file.write(text)
+            if self._waiting.empty():
+                self._file.flush()
+        self._file.flush()
+
+
 class Log:
     """Rows and events, kept in memory or written as CSV; an event is a line that begins with ``#``.
 
@@ -79,7 +115,7 @@ class Log:
         events: what happened.
     """
 
-    def __init__(self, hz: float = 100.0, file: TextIO | None = None) -> None:
+    def __init__(self, hz: float = 100.0, file: Sink | None = None) -> None:
         """Begin.
 
         Args:
@@ -102,17 +138,14 @@ class Log:
         if self._file is None:
             self.rows += rows
             return
-        for entry in rows:
-            self._file.write(",".join(str(int(v) if isinstance(v, bool) else v) for v in entry) + "\n")
-        # a test reads along, and a kill must lose nothing
-        self._file.flush()
+        lines = [",".join(str(int(v) if isinstance(v, bool) else v) for v in entry) + "\n" for entry in rows]
+        self._file.write("".join(lines))
 
     def event(self, now: float, text: str) -> None:
         """Note that something happened."""
         self.events.append(Event(now, text))
         if self._file is not None:
             self._file.write(f"# {now:.6f} {text}\n")
-            self._file.flush()
 
 
 def read(lines: Sequence[str]) -> tuple[list[Row], list[Event]]:

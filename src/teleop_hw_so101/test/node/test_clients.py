@@ -38,7 +38,8 @@ def test_published_clients_find_an_so101_move_it_and_calibrate_it(tmp_path):
         read = lerobot["calibration"][joint.name]
         assert read == {k: getattr(joint, k) for k in ("id", "drive_mode", "homing_offset", "range_min", "range_max")}
         assert joint.range_min <= lerobot["ticks"][joint.name] <= joint.range_max
-        assert lerobot["reached"][joint.name] == pytest.approx(lerobot["goal"][joint.name], abs=1.7)
+        # the limp arm's hand has sunk to the bench, along which it rubs now
+        assert lerobot["reached"][joint.name] == pytest.approx(lerobot["goal"][joint.name], abs=2.6)
     assert max(row.position for row in pan) - lerobot["ticks"]["shoulder_pan"] > 200
     assert lerobot["ticks"]["wrist_roll"] - min(row.position for row in roll) > 300
     assert set(lerobot["torque"].values()) == {1}
@@ -59,6 +60,6 @@ def test_published_clients_find_an_so101_move_it_and_calibrate_it(tmp_path):
     # it hands on sign and magnitude as they are
     assert rustypot["offsets"] == [abs(j.homing_offset) | (1 << 11 if j.homing_offset < 0 else 0) for j in joints]
     assert rustypot["limits"] == [[j.range_min for j in joints], [j.range_max for j in joints]]
-    assert rustypot["reached"] == pytest.approx(rustypot["goal"], abs=18)
+    assert rustypot["reached"] == pytest.approx(rustypot["goal"], abs=30)
     assert rustypot["torque"] == [True] * 6
     assert set(rustypot["temperature"]) <= {25, 26}

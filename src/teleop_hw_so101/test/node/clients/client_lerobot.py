@@ -27,9 +27,9 @@ def make_bus():
     bus = FeetechMotorsBus(f"{FOLDER}/left", {n: Motor(i, "sts3215", m) for i, (n, m) in enumerate(zip(NAMES, modes), 1)})
 
     def patient(length):
-        """Wait a second: the machine of a test may have more to do than to answer."""
+        """Wait for seconds: the machine of a test may have more to do than to answer."""
         bus.port_handler.packet_start_time = bus.port_handler.getCurrentTime()
-        bus.port_handler.packet_timeout = 1000.0 + length
+        bus.port_handler.packet_timeout = 4000.0 + length
 
     bus.port_handler.setPacketTimeout = patient
     return bus

@@ -14,9 +14,11 @@ IDS = [1, 2, 3, 4, 5, 6]
 
 def main():
     told = {}
-    arm = Sts3215PyController(f"{sys.argv[1]}/right", 1_000_000, 1.0)
+    arm = Sts3215PyController(f"{sys.argv[1]}/right", 1_000_000, 4.0)
     told["pings"] = [arm.ping(number) for number in IDS]
+    arm.set_timeout(0.2)
     told["absent"] = arm.ping(9)
+    arm.set_timeout(4.0)
     told["models"] = arm.sync_read_model_number(IDS)
     told["ticks"] = arm.sync_read_raw_present_position(IDS)
     told["offsets"] = arm.sync_read_raw_homing_offset(IDS)
