@@ -40,7 +40,7 @@ class PointDls:
         if not usable(target, seed, previous):
             return refused(previous)
         allowed = within(bounds, previous)
-        # from the last command: where the measured joints tremble by an encoder count, an iteration that stops early trembles along
+        # from the last command: where measured joints tremble by an encoder count, iterations that stop early tremble along
         joints = self._wrist(target, clamped(previous, allowed), allowed)
         joints, error, converged = self._place(target.position, joints, allowed)
         turned = linear3.norm(self._turn(target, joints)[0])
