@@ -71,7 +71,7 @@ def units(given: argparse.Namespace, robot: limits.RobotLimits) -> list[unit.Uni
     return made
 
 
-def _left(ended: list[float], last_request: float, now: float) -> bool:
+def left(ended: list[float], last_request: float, now: float) -> bool:
     """Return whether to end, asked to at the times ``ended``: a driver that was told to end as well may still park its arm."""
     return len(ended) > 1 or now - ended[0] > _LINGER or now - last_request > _SILENCE
 
@@ -112,7 +112,7 @@ def _serve(given: argparse.Namespace) -> None:
                 calibration.save(one.calibration, given.folder / f"{one.arm}.json", overwrite=True)
             print(f"{one.arm}: {serving.port(one.arm)}", flush=True)
         print("serving; Ctrl-C ends it", flush=True)
-        serving.serve(lambda: bool(ended) and _left(ended, serving.last_request, time.monotonic()))
+        serving.serve(lambda: bool(ended) and left(ended, serving.last_request, time.monotonic()))
 
 
 def main(arguments: list[str] | None = None) -> int:

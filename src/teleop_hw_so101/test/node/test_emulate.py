@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("ament_index_python")
 from teleop_common.errors import ConfigError
 from teleop_hw_so101 import packet
-from teleop_hw_so101.emulator import server
+from teleop_hw_so101.emulator import cli, server
 from teleop_hw_so101.emulator.testing import serving
 from teleop_hw_so101.packet import Parser
 from teleop_hw_so101.stream import PortError, SerialStream
@@ -117,3 +117,13 @@ def test_second_emulator_in_the_same_folder_is_refused(arms):
 def test_telling_an_emulator_that_does_not_run_says_how_to_start_it(tmp_path):
     with pytest.raises(ConfigError, match="./teleop emulate"):
         server.tell(tmp_path, ["calm"])
+
+
+def test_emulator_that_is_told_to_end_stays_while_a_driver_talks_but_not_for_ever():
+    assert cli.left([10.0], float("-inf"), 10.0)  # nobody has ever talked
+    assert cli.left([10.0], 9.5, 10.0)
+    assert not cli.left([10.0], 9.9, 10.0)
+    assert not cli.left([10.0], 12.9, 13.0)
+    assert cli.left([10.0], 12.9, 13.3)
+    assert cli.left([10.0], 14.0, 14.1)
+    assert cli.left([10.0, 10.5], 10.5, 10.5)  # told twice
