@@ -151,5 +151,5 @@ export function eventText(event: GraphEvent): string {
   const [, state, why] = (event.kind === 'authority' && /^[A-Z]+ to ([A-Z]+): (.*)$/.exec(event.text)) || [];
   if (event.text === 'anchors void; grips must open') return 'every grip must open before it drives again';
   if (state === undefined) return `${where || (event.kind === 'estop' ? 'e-stop: ' : '')}${event.text || event.kind}`;
-  return `${where}${ENTERED[state] ?? state.toLowerCase()} (${why})`;
+  return `${where}${ENTERED[state] ?? state.toLowerCase()} (${ARM_REASONS[why ?? '']?.replace('hand controller', 'controller') ?? why})`;
 }

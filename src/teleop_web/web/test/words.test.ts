@@ -62,6 +62,7 @@ test('no word of a joint is an enumeration name', () => {
 test('an event says what an arm does now, without names of states', () => {
   const event = { type: 'event' as const, kind: 'authority', arm: 'left', text: 'IDLE to COUNTDOWN: grip closed', unix_ms: 0 };
   expect(eventText(event)).toBe('left arm: countdown (grip closed)');
+  expect(eventText({ ...event, text: 'DRIVING to IDLE: joint states stale' })).toBe('left arm: holds (its driver sends no joint angles)');
   expect(eventText({ ...event, kind: 'anchors', arm: '', text: 'anchors void; grips must open' })).not.toContain('anchor');
   expect(eventText({ ...event, kind: 'estop', arm: '', text: 'latched by cockpit' })).toBe('e-stop: latched by cockpit');
 });
