@@ -1,0 +1,1 @@
+"""Which providers and devices there are, how they are, since when and why."""
