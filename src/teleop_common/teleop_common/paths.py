@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-
 from teleop_common.errors import ConfigError
 
 
@@ -15,6 +13,9 @@ def share(package: str, *parts: str) -> Path:
     Raises:
         ConfigError: the package is not installed.
     """
+    # here: the pure cores that name a file of their own are tested without ROS
+    from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+
     try:
         return Path(get_package_share_directory(package), *parts)
     except PackageNotFoundError as error:

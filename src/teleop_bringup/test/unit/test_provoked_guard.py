@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from teleop_bringup import testing
 from teleop_bringup.lockstep import Hands, Lockstep
 from teleop_bringup.lockstep_cores import Options
 from teleop_common import cell, limits
@@ -49,11 +48,11 @@ def test_arms_driven_together_never_touch_and_can_be_pulled_out_at_once(rise):
     chain.run(0.5)
     operator.squeeze = 1.0
     chain.run(1.6)
-    tools = {arm: testing.Tool(arm) for arm in ARMS}
+    data = chain.cores.simulation.physics.data
 
     def gap():
-        left, right = (tools[arm](chain.log.commands[arm][-1].position)[1] for arm in ARMS)
-        return left - right
+        left, right = (data.site(f"{arm}_{ROBOT.tip_link}").xpos[1] for arm in ARMS)
+        return float(left - right)
 
     contacts, held = 0, 0
     for _ in range(200):

@@ -11,14 +11,26 @@ import functools
 import numpy as np
 import pinocchio as pin
 
-from teleop_common import cell, paths
+from teleop_common.cell import Cell
 from teleop_common.limits import RobotLimits
+from teleop_common.records import Pose
 from teleop_safety import shapes, space
 from teleop_safety.collision import CollisionFilter
 from teleop_safety.fuzz.wall import Known
 from teleop_safety.state import Joints
 
 MARGIN, FLOOR = 0.015, 0.001
+# two arms side by side at a bench, whatever the user's own cell is: a kept run must stay what it was
+CELL = Cell(
+    mounts={"left": Pose((0.0, 0.2, 0.0)), "right": Pose((0.0, -0.2, 0.0))},
+    bench_height=0.0,
+    bench_centre=(0.25, 0.0),
+    bench_size=(0.9, 1.2),
+    boxes=(),
+    place_zone=(0.25, 0.0),
+    place_zone_radius=0.06,
+    source="the fuzzer",
+)
 _TOLERANCE = 1e-5  # [m]
 _DEEP = 1e-3  # the same for bodies that overlap, whose depth is not known better [m]
 _BETWEEN = 6e-4  # by which a distance may be less between the ends of a step [m]
@@ -38,7 +50,7 @@ class Solids:
     def __init__(self, robot: RobotLimits, arms: tuple[str, ...]) -> None:
         """Build the space."""
         self._arms, self._grip = arms, len(robot.joints)
-        self._space = made = space.build(arms, robot, cell.load(paths.config("cell.yaml")), shapes.load(robot))
+        self._space = made = space.build(arms, robot, CELL, shapes.load(robot))
         self.filter = CollisionFilter(arms, made, MARGIN, FLOOR, self._grip)
         self._data, self._placed = made.model.createData(), made.fine.createData()
         self._results = list(self._placed.distanceResults)
