@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from teleop_bringup.emulated_arms import EmulatedArms
 from teleop_common.cell import Cell
 from teleop_common.driver import Driver, driver_config
 from teleop_common.limits import RobotLimits
@@ -57,6 +58,8 @@ class Options:
         scale: translation scale of the hands.
         gains: translation gains along the operator's forward, left and up.
         uptime: what the monotonic clock says at the start [s].
+        bus: the arms are emulated servos behind their drivers and buses, in place of the simulation's; rates and servos of the
+            simulation then mean nothing.
     """
 
     arms: tuple[str, ...] = ("left", "right")
@@ -80,6 +83,7 @@ class Options:
     scale: float = 1.0
     gains: Vec3 = (1.0, 1.0, 1.0)
     uptime: float = 1000.0
+    bus: bool = False
 
 
 @dataclass
@@ -89,7 +93,7 @@ class Cores:
     session: SessionCore
     retargeter: Retargeter
     guard: Guard
-    simulation: Simulation
+    simulation: Simulation | EmulatedArms
 
 
 def make_cores(robot: RobotLimits, cell: Cell, options: Options, solver: Solver | None = None) -> Cores:
@@ -123,7 +127,7 @@ def make_cores(robot: RobotLimits, cell: Cell, options: Options, solver: Solver 
     leash = robot.leash_hardware if options.leash == "hardware" else robot.leash_simulation
     settings = Settings(leash=leash, countdown=options.countdown)
     guard = Guard(options.arms, robot, settings, envelope, dict.fromkeys(options.arms, ENGAGE))
-    return Cores(_session(cell, options), Retargeter(arms), guard, _simulation(robot, cell, options))
+    return Cores(_session(cell, options), Retargeter(arms), guard, _arms(robot, cell, options))
 
 
 def _session(cell: Cell, options: Options) -> SessionCore:
@@ -138,6 +142,12 @@ def _session(cell: Cell, options: Options) -> SessionCore:
         profile="default",
     )
     return SessionCore(settings, cell, {}, (), EPOCH)
+
+
+def _arms(robot: RobotLimits, cell: Cell, options: Options) -> Simulation | EmulatedArms:
+    if not options.bus:
+        return _simulation(robot, cell, options)
+    return EmulatedArms(options.arms, robot, cell, options.uptime, options.cubes_seed)
 
 
 def _simulation(robot: RobotLimits, cell: Cell, options: Options) -> Simulation:

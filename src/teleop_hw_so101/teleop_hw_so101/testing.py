@@ -24,6 +24,8 @@ from teleop_hw_so101.units import arm_scales
 PERIOD = 0.01  # [s] of the bus cycle
 EPOCH = 1_700_000_000_000_000_000  # [ns], the ROS clock at monotonic 0
 REGISTERS = {"acceleration": 254, "goal_time": 0, "goal_velocity": 3064, "torque_limit": 1000}
+# half of its torque: with all of it a gripper that holds something overloads within seconds
+GRIPPER = {**REGISTERS, "torque_limit": 500}
 
 
 class _Port:
@@ -74,7 +76,7 @@ class Bench:
         config = ArmConfig(
             driver_config(name, robot, estop_release=estop_release), robot.names, ids, arm_scales(own, robot), 4.7, rest=rest
         )
-        setup = ArmSetup(own, calibrations, ArmingRules(), (REGISTERS,) * len(ids))
+        setup = ArmSetup(own, calibrations, ArmingRules(), (*(REGISTERS,) * len(robot.joints), GRIPPER))
         core = ArmCore(replace(config, **changes), instance)
         self.arm = ServoArm(
             core, setup, Rotation(len(ids), 100.0, 100.0, 30.0, tick=PERIOD), _Port(loop, port or name), nullcontext()

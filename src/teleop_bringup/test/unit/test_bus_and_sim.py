@@ -1,12 +1,14 @@
 """One operator's frames through the simulation and through emulated servo buses: same targets, same commands, same path."""
 
 import math
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from teleop_bringup.emulated_arms import EmulatedArms
+from teleop_bringup import tasks
 from teleop_bringup.lockstep import Hands, Lockstep, Recorded
 from teleop_bringup.lockstep_cores import Options
 from teleop_common import cell, limits
@@ -22,6 +24,7 @@ CELL = cell.load(ROOT / "config/cell.yaml")
 ARMS = ("left", "right")
 SECONDS, REST = 7.0, 1.5
 ALL = int(PoseFlags.ALL)
+BUS = Options(leash="hardware", solver="analytic", bus=True)
 
 
 class Waving:
@@ -75,12 +78,10 @@ class Fed(Kept):
 @pytest.fixture(scope="module")
 def played():
     """The chain on the buses, and the same frames and feedback again beside the simulation."""
-    arms = EmulatedArms(ARMS, ROBOT, CELL)
-    options = Options(leash="hardware", solver="analytic", uptime=arms.uptime)
-    bus = Lockstep(Waving(), ROBOT, CELL, options)
-    bus.cores.simulation = Kept(arms)
+    bus = Lockstep(Waving(), ROBOT, CELL, BUS)
+    bus.cores.simulation = Kept(bus.cores.simulation)
     bus.run(SECONDS)
-    sim = Lockstep(Recorded(bus.log.frames), ROBOT, CELL, options)
+    sim = Lockstep(Recorded(bus.log.frames), ROBOT, CELL, replace(BUS, bus=False))
     sim.cores.simulation = Fed(sim.cores.simulation, bus.log.joints, bus.cores.simulation.states)
     sim.run(SECONDS)
     return bus, sim
@@ -117,3 +118,15 @@ def test_tools_go_the_same_way_within_the_servos_accuracy(played):
         # a degree of droop and dead zone at 0.4 m
         assert off.max() < 0.008
         assert np.linalg.norm(path[-1] - other[-1]) < 0.008
+
+
+def test_a_cube_goes_from_hand_to_hand_through_both_buses():
+    outcome = tasks.hand_off(ROBOT, CELL, BUS, "left")
+    assert outcome.success, outcome._replace(log=None)
+
+
+@pytest.mark.skipif(not os.environ.get("TELEOP_NIGHTLY"), reason="nightly")
+@pytest.mark.parametrize("seed", range(5))
+def test_a_cube_is_picked_through_the_bus(seed):
+    outcome = tasks.pick(ROBOT, CELL, replace(BUS, cubes_seed=seed))
+    assert outcome.success, outcome._replace(log=None)
