@@ -68,10 +68,10 @@ def start(
     """
     layer.place(q)
     distance, direction = {}, {}
-    slopes = reach.sway[[layer.pairs[i].group for i in chosen]] @ np.abs(ends.q - q)
-    for index, slope in zip(chosen, slopes.tolist()):
+    step = np.abs(ends.q - q)
+    for index in chosen:
         distance[index] = layer.distance(index)
-        if 0.5 * (distance[index] + ends.distance[index] - slope) < margin:
+        if 0.5 * (distance[index] + ends.distance[index] - reach.sway[layer.pairs[index].group] @ step) < margin:
             direction[index] = layer.direction(index)
     return Sample(q, distance, direction, places or layer.places())
 
@@ -103,17 +103,14 @@ def clear(
     for index in chosen:
         if b.distance[index] < bounds[index]:
             return index
-    step = np.abs(b.q - a.q)
-    groups = [layer.pairs[index].group for index in chosen]
-    slopes = reach.sway[groups] @ step
-    open_ = [i for i, k in enumerate(chosen) if 0.5 * (a.distance[k] + b.distance[k] - slopes[i]) < bounds[k] - SAG]
-    if not open_:
-        return -1
-    sags = reach.bend[[groups[i] for i in open_]] @ np.outer(step, step).ravel() / 8.0
-    left = []
-    for i, sag in zip(open_, sags):
-        index = chosen[i]
-        if min(a.distance[index], _along(layer, index, a, b)) - sag < bounds[index] - SAG:
+    step, left = np.abs(b.q - a.q), []
+    for index in chosen:
+        # few pairs come this far: one by one takes half the time of arrays
+        group, bound = layer.pairs[index].group, bounds[index] - SAG
+        if 0.5 * (a.distance[index] + b.distance[index] - reach.sway[group] @ step) >= bound:
+            continue
+        sag = step @ reach.bend[group].reshape(len(step), len(step)) @ step / 8.0
+        if min(a.distance[index], _along(layer, index, a, b)) - sag < bound:
             left.append(index)
     if not left:
         return -1
