@@ -28,6 +28,7 @@ NODES = {
     "ros2_control_driver": "teleop_ros2_control.ros2_control_driver_node",
     "sim": "teleop_sim.sim_node",
     "sim_cameras": "teleop_sim.cameras_node",
+    "device_status": "teleop_diagnostics.device_status_node",
     "recorder": "teleop_recorder.recorder_node",
 }
 

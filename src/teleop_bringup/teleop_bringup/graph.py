@@ -30,6 +30,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from teleop_bringup import checks
+from teleop_bringup.exits_node import Ended, Exits
 from teleop_common.errors import ConfigError
 from teleop_ik.solver import SOLVERS
 
@@ -55,6 +56,7 @@ ARGUMENTS = {
     "cameras": ("true", "render the simulated cameras", ["true", "false"]),
     "web": ("true", "serve the headset page and the cockpit", ["true", "false"]),
     "rviz": ("false", "open RViz, where it is installed", ["true", "false"]),
+    "plugins": ("", "folders of input plugins (plugin.yaml), comma-separated, docs/device_status.md", None),
     "record": ("false", "run the recorder: sessions and takes of everything, docs/recording.md", ["true", "false"]),
     "record_folder": ("", "where sessions are kept; empty: ~/xr-teleop/sessions", None),
     "session": ("", "name of the session; empty: from the time of its opening", None),
@@ -177,6 +179,10 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
     )
     # made here and not by the gateway, so that pages find their way back after its respawn
     # no leading zero: a parameter file would turn the text into a number
+    listed = PythonExpression(
+        ["[*{'web': ['webxr'], 'openxr': ['openxr/runtime'], 'external': []}.get('", LaunchConfiguration("input"), "', ['",
+         LaunchConfiguration("input"), "']), 'node/retargeter', 'node/guard']"]
+    )  # fmt: skip
     code = PythonExpression(["'", LaunchConfiguration("pairing_code"), f"' or '{100_000 + secrets.randbelow(900_000)}'"])
     return [
         node("teleop_input", "debug_input", "path", when=_both(OPERATOR_SIDE, _is("input", "debug"))),
@@ -188,6 +194,11 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
         node(
             "teleop_web", "web_gateway", "limits_file", "bind", "https_port", "http_port",
             when=_both(OPERATOR_SIDE, _is("web", "true")), arms=ARMS, pairing_code=ParameterValue(code, value_type=str),
+        ),
+        node(
+            "teleop_diagnostics", "device_status", "limits_file", "plugins", when=OPERATOR_SIDE, arms=ARMS,
+            expected=ParameterValue(listed, value_type=list[str]),
+            replay=ParameterValue(_is("input", "replay"), value_type=bool),
         ),
         node(
             "teleop_recorder", "recorder", "limits_file", "cell_file", "session", "task",
@@ -286,6 +297,20 @@ def _config_errors(event: ProcessExited, context: LaunchContext) -> list[LaunchD
     return [OpaqueFunction(function=stop)]
 
 
+def _exits() -> list[LaunchDescriptionEntity]:
+    """Describe who tells the graph how its processes ended."""
+    begun: list[Exits] = []
+
+    def begin(_context: LaunchContext) -> None:
+        begun.append(Exits())
+
+    def tell(event: ProcessExited, _context: LaunchContext) -> None:
+        # launch numbers its processes: guard-3
+        begun[0].tell(Ended(event.process_name.rpartition("-")[0], event.pid, event.returncode))
+
+    return [OpaqueFunction(function=begin), RegisterEventHandler(OnProcessExit(on_exit=tell))]
+
+
 def surroundings() -> list[LaunchDescriptionEntity]:
     """Describe what every launch file of the graph begins with: refusals, discovery, duration, end on bad configuration."""
     duration = LaunchConfiguration("duration")
@@ -294,6 +319,7 @@ def surroundings() -> list[LaunchDescriptionEntity]:
         OpaqueFunction(function=_refuse),
         SetEnvironmentVariable("ROS_AUTOMATIC_DISCOVERY_RANGE", discovery),
         RegisterEventHandler(OnProcessExit(on_exit=_config_errors)),
+        *_exits(),
         TimerAction(
             period=duration,
             actions=[EmitEvent(event=Shutdown(reason="duration over"))],
