@@ -20,6 +20,7 @@ _INTEGERS = {
     "http_port": (-1, 65535, "0 takes a free port, -1 none"),
     "cubes_seed": (0, 2**32 - 1, "the seed of the cubes' places"),
 }
+EMULATED = "emulated"  # in place of ports: no hardware at all
 _LIKE = 0.75  # how alike two names must be for one to be taken for a slip of the other
 
 
@@ -82,6 +83,25 @@ def address(bind: str) -> None:
     except OSError as error:
         allowed = "an address of this machine, 127.0.0.1 for this machine alone, or 0.0.0.0 for all"
         raise ConfigError("launch argument", "bind", bind, allowed, "'hostname -I' lists the addresses") from error
+
+
+def ports(text: str, arms: list[str]) -> dict[str, str]:
+    """Return the port of each arm by the launch argument ``ports``.
+
+    Raises:
+        ConfigError: it names not just each arm, once.
+    """
+    if text in ("auto", EMULATED):
+        return dict.fromkeys(arms, text)
+    pairs = [part.partition(":")[::2] for part in text.split(",")]
+    allowed = f"auto, {EMULATED}, or a port for each of {', '.join(arms)}"
+    if sorted(arm for arm, _ in pairs) != sorted(arms) or not all(port for _, port in pairs):
+        example = ",".join(f"{arm}:/dev/ttyACM{number}" for number, arm in enumerate(arms))
+        raise ConfigError("launch argument", "ports", text, allowed, f"write ports:={example}")
+    found = dict(pairs)
+    if len(set(found.values())) != len(found):
+        raise ConfigError("launch argument", "ports", text, "another port for each arm", "see ./teleop arm find")
+    return found
 
 
 def parameters(path: Path, nodes: Iterable[str]) -> None:

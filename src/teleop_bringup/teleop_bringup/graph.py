@@ -270,6 +270,8 @@ def _refuse(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             drivers = {f"so101_driver_{arm}" for arm in chosen.get("arms", "").split(",")}
             checks.parameters(Path(chosen["params_file"]), _NODES | drivers)
         checks.files(chosen)
+        if "ports" in chosen:
+            checks.ports(chosen["ports"], [arm for arm in chosen["arms"].split(",") if arm])
         if chosen.get("web") == "true" and chosen.get("side") != "arms":
             checks.address(chosen["bind"])
     except ConfigError as error:

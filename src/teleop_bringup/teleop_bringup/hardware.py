@@ -10,33 +10,12 @@ from launch import LaunchContext, LaunchDescriptionEntity
 from launch.actions import ExecuteProcess, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
-from teleop_bringup import graph
+from teleop_bringup import checks, graph
 from teleop_common import limits
-from teleop_common.errors import ConfigError
 from teleop_hw_so101 import calibration
 
-EMULATED = "emulated"
 SEED = 1  # of the emulated units
 _EMULATED_TIMEOUT = 0.03  # [s]
-
-
-def ports(text: str, arms: list[str]) -> dict[str, str]:
-    """Return the port of each arm by the launch argument ``ports``.
-
-    Raises:
-        ConfigError: it names not just each arm, once.
-    """
-    if text == "auto":
-        return dict.fromkeys(arms, "auto")
-    pairs = [part.partition(":")[::2] for part in text.split(",")]
-    allowed = f"auto, {EMULATED}, or a port for each of {', '.join(arms)}"
-    if sorted(arm for arm, _ in pairs) != sorted(arms) or not all(port for _, port in pairs):
-        example = ",".join(f"{arm}:/dev/ttyACM{number}" for number, arm in enumerate(arms))
-        raise ConfigError("launch argument", "ports", text, allowed, f"write ports:={example}")
-    found = dict(pairs)
-    if len(set(found.values())) != len(found):
-        raise ConfigError("launch argument", "ports", text, "another port for each arm", "see ./teleop arm find")
-    return found
 
 
 def _drivers(found: dict[str, str], folder: str, **fixed: float) -> list[LaunchDescriptionEntity]:
@@ -56,11 +35,8 @@ def _drivers(found: dict[str, str], folder: str, **fixed: float) -> list[LaunchD
 def _describe(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     given = context.launch_configurations
     arms = [arm for arm in given["arms"].split(",") if arm]
-    if given["ports"] != EMULATED:
-        try:
-            return _drivers(ports(given["ports"], arms), given["calibrations"])
-        except ConfigError as error:
-            raise RuntimeError(str(error)) from error
+    if given["ports"] != checks.EMULATED:
+        return _drivers(checks.ports(given["ports"], arms), given["calibrations"])
     if given["side"] == "operator":
         return []
     return _emulated(arms, limits.load(given["limits_file"]))

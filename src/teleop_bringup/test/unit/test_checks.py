@@ -113,3 +113,29 @@ def test_the_installed_parameter_file_passes():
 
 def test_every_launch_argument_is_known():
     assert {"arms", "duration", "params_file", "solver"} <= set(graph.ARGUMENTS)
+
+
+def test_each_arm_gets_its_port():
+    assert checks.ports("auto", ["left", "right"]) == {"left": "auto", "right": "auto"}
+    given = "right:/dev/serial/by-id/usb-1a86:0-if00,left:/dev/ttyACM0"
+    assert checks.ports(given, ["left", "right"]) == {
+        "left": "/dev/ttyACM0",
+        "right": "/dev/serial/by-id/usb-1a86:0-if00",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("left:/dev/a", "a port for each of left, right; write ports:=left:/dev/ttyACM0,right:/dev/ttyACM1"),
+        ("left:/dev/a,rigth:/dev/b", "a port for each of left, right"),
+        ("left:/dev/a,left:/dev/b", "a port for each of left, right"),
+        ("left:/dev/a,right:", "a port for each of left, right"),
+        ("left:/dev/a,right:/dev/a", "another port for each arm"),
+        ("", "a port for each of left, right"),
+    ],
+)
+def test_ports_that_cannot_be_say_what_to_write(text, says):
+    with pytest.raises(ConfigError, match="launch argument 'ports'") as caught:
+        checks.ports(text, ["left", "right"])
+    assert says in str(caught.value)
