@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ import numpy as np
 from teleop_recorder.layout import SCHEMA_VERSION, Session, episode_name
 
 _CHUNK = 256  # rows of a chunk
+# [bytes] kept free in a file for HDF5's own book-keeping: it must never meet a full disk, of which it can crash
+_SPARE = 1 << 18
 
 
 class Channel(NamedTuple):
@@ -51,6 +54,7 @@ class Table:
         self.channels = dict(channels)
         self.length = 0
         self._stored = 0
+        self.chunk_bytes = sum(_CHUNK * np.dtype(c.dtype).itemsize * int(np.prod(c.shape)) for c in self.channels.values())
         self._sets: dict[str, h5py.Dataset] = {}
         self._blocks: dict[str, np.ndarray] = {}
         for path, c in self.channels.items():
@@ -91,6 +95,16 @@ class Table:
         self._stored = self.length
 
 
+@contextmanager
+def _as_os_error(path: Path) -> Iterator[None]:
+    """Turn what HDF5 raises when a file cannot be written, RuntimeError as well, into OSError."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise OSError(f"{path.name}: {reason}") from error
+
+
 class TakeFile:
     """The file of one take, while it is written.
 
@@ -109,19 +123,50 @@ class TakeFile:
     ) -> None:
         """Create the file with everything empty."""
         self.path = path
+        self._reserved = 0
+        self._full = False
+        _try_room(path.with_suffix(".room"), 2 * _SPARE)
         self._file = h5py.File(path, "x")
         try:
             self._set(attributes)
             self.rows = Table(self._file, channels)
             self.pictures = {name: Table(self._file.create_group(f"cameras/{name}"), PICTURE_CHANNELS) for name in cameras}
+            self._reserve()
             self._file.flush()
         except BaseException:
             self._file.close()
             raise
 
+    def _reserve(self) -> None:
+        """Have the disk keep room for the next chunk of every data set.
+
+        Raises:
+            OSError: it has none; then no more rows are written, only what closes the file.
+        """
+        tables = (self.rows, *self.pictures.values())
+        needed = self._file.id.get_filesize() + sum(t.chunk_bytes for t in tables) + _SPARE
+        if needed <= self._reserved:
+            return
+        try:
+            os.posix_fallocate(self._file.id.get_vfd_handle(), 0, needed)
+        except OSError:
+            self._full = True
+            raise
+        self._reserved = needed
+
     def _set(self, attributes: Mapping[str, Any]) -> None:
         for name, value in attributes.items():
             self._file.attrs[name] = json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Add a row.
+
+        Raises:
+            OSError: a full block could not be written.
+        """
+        with _as_os_error(self.path):
+            self.rows.append(row)
+            self._reserve()
 
     def flush(self) -> None:
         """Hand everything to the operating system.
@@ -129,9 +174,12 @@ class TakeFile:
         Raises:
             OSError: it cannot be written.
         """
-        for table in (self.rows, *self.pictures.values()):
-            table.store()
-        self._file.flush()
+        with _as_os_error(self.path):
+            if not self._full:
+                self._reserve()
+                for table in (self.rows, *self.pictures.values()):
+                    table.store()
+            self._file.flush()
 
     def close(self, attributes: Mapping[str, Any]) -> None:
         """Write the rest and what is known at the end.
@@ -141,9 +189,11 @@ class TakeFile:
         """
         try:
             self.flush()
-            self._set(attributes)
+            with _as_os_error(self.path):
+                self._set(attributes)
         finally:
-            self._file.close()
+            with _as_os_error(self.path):
+                self._file.close()
 
 
 PICTURE_CHANNELS = {
@@ -197,7 +247,7 @@ def gather(session: Session) -> list[int]:
     files = session.take_files()
     if not files:
         return []
-    temporary = _copy(session)
+    temporary = _copy(session, sum(path.stat().st_size for path in files.values()))
     with h5py.File(temporary, "a") as target:
         episodes = target.require_group("episodes")
         for index, path in files.items():
@@ -225,11 +275,30 @@ def set_attributes(session: Session, attributes: Mapping[str, Any]) -> None:
     _replace(temporary, session.hdf5)
 
 
-def _copy(session: Session) -> Path:
-    """Return a copy to work in."""
+def _copy(session: Session, more: int = 0) -> Path:
+    """Return a copy to work in, with room for ``more`` [bytes].
+
+    Raises:
+        OSError: the disk has no room.
+    """
     temporary = session.hdf5.with_suffix(".new")
-    shutil.copyfile(session.hdf5, temporary)
+    try:
+        shutil.copyfile(session.hdf5, temporary)
+        with temporary.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, temporary.stat().st_size + more + _SPARE)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
     return temporary
+
+
+def _try_room(path: Path, size: int) -> None:
+    """Raise OSError when the disk has no room for ``size`` [bytes]."""
+    try:
+        with path.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _replace(temporary: Path, target: Path) -> None:

@@ -95,7 +95,7 @@ class Take:
         Raises:
             OSError: it cannot be written.
         """
-        self.file.rows.append(row)
+        self.file.append(row)
         self.grade.add(row)
 
     def picture(self, camera: str, picture: Picture, received: int) -> None:

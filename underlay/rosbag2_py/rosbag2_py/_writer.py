@@ -102,14 +102,17 @@ class SequentialWriter:
         if self._writer is None or self._file is None:
             return
         document = _metadata.to_document(self._metadata())
-        self._writer.add_metadata("rosbag2", {"serialized_metadata": _metadata.to_text(document)})
-        self._writer.finish()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        # what fails below would fail again when the writer is let go
+        writer, file, self._writer, self._file = self._writer, self._file, None, None
+        try:
+            writer.add_metadata("rosbag2", {"serialized_metadata": _metadata.to_text(document)})
+            writer.finish()
+            file.flush()
+            os.fsync(file.fileno())
+        finally:
+            file.close()
         text = _metadata.to_text({"rosbag2_bagfile_information": document})
         (self._directory / "metadata.yaml").write_text(text)
-        self._writer = self._file = None
 
     def __del__(self) -> None:
         self.close()

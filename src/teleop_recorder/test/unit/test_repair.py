@@ -135,3 +135,28 @@ def test_scene_snapshot_opens_without_this_repository(tmp_path):
         model = mujoco.MjModel.from_xml_path(str(writer.core.session.folder / file.attrs["stage_snapshot"]))
     assert model.nq == 47
     assert model.body("right_gripper_link").id > 0
+
+
+# a mount of one's own, without being root
+NAMESPACE = ["unshare", "--user", "--map-root-user", "--mount"]
+
+
+@pytest.mark.parametrize("left", [0, 20_000, 600_000, 1_500_000])
+def test_disk_that_fills_up_ends_the_take_says_so_and_damages_no_other(tmp_path, left):
+    if subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode:
+        pytest.skip("this machine lets nobody make a mount of one's own (unshare)")
+    small, kept = tmp_path / "small", tmp_path / "kept"
+    small.mkdir()
+    kept.mkdir()
+    command_line = [*NAMESPACE, sys.executable, str(HERE / "full_disk.py"), str(small), str(left), str(kept)]
+    child = subprocess.run(command_line, capture_output=True, text=True)
+    assert child.returncode == 0, child.stderr
+    assert "recording stopped" in child.stdout
+    assert "Traceback" not in child.stderr
+    session = layout.find(kept / "killed")
+    repair.repair(session, BAG)
+    with h5py.File(session.hdf5) as file:
+        assert len(file["episodes/episode_00000/meta/commit"]) == 60
+        assert len(file["episodes/episode_00001/meta/commit"]) >= 30
+    with h5py.File(kept / "killed_2/episodes.hdf5") as file:
+        assert len(file["episodes/episode_00000/meta/commit"]) == 30
