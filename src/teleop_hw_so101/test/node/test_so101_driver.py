@@ -1,7 +1,10 @@
 """The process ``so101_driver`` on emulated servos behind a pseudo-terminal: topics, services, kill -9, a pulled port, the end."""
 
+import itertools
 import json
+import math
 import signal
+import threading
 import time
 from contextlib import contextmanager
 
@@ -16,6 +19,8 @@ from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from teleop_common import qos, records  # noqa: E402
 from teleop_common.testing import probe, process  # noqa: E402
 from teleop_hw_so101.emulator.testing import serving  # noqa: E402
+
+HOLDS = 0.2  # [s], within which servos hold whatever ends
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +60,35 @@ class Bench:
         for k in range(1, steps + 1):
             self.send((held[0] + way * k / steps, *held[1:]))
             time.sleep(0.01)
+
+    @contextmanager
+    def driving(self):
+        """Commands at 100 Hz that move the pan to and fro, from a thread of their own, until the block ends."""
+        held, over = self.states[-1].goal, threading.Event()
+
+        def go():
+            for k in itertools.count():
+                if over.wait(0.01):
+                    return
+                self.send((held[0] + 0.2 * math.sin(0.05 * k), *held[1:]))
+
+        thread = threading.Thread(target=go)
+        thread.start()
+        try:
+            time.sleep(0.5)
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    def stopped(self, begun):
+        """How long after ``begun`` [s] the pan's goal still changed, half a second later; every servo must still hold."""
+        time.sleep(0.5)
+        for joint in range(1, 7):
+            assert all(row.torque for row in self.arms.rows("left", joint) if row.time > begun), f"servo {joint} let go"
+        rows = self.arms.rows("left", 1)
+        changed = [row.time for before, row in zip(rows, rows[1:]) if row.goal != before.goal]
+        return changed[-1] - begun
 
     def servo(self):
         """What the emulated pan servo does now."""
@@ -109,22 +143,26 @@ def test_arm_is_driven_held_stopped_and_left_holding(domain, arms):
 def test_killed_driver_and_pulled_port_leave_the_servos_holding_and_the_driver_comes_back_with_their_goal(domain, arms):
     with bench(domain, arms, expect=None) as b:
         assert b.torque(True).success
-        b.drive(-0.3)
-        b.child.kill()
-        b.child.wait(5.0)
-        killed = time.monotonic()
-        time.sleep(0.5)
-        rows = [row for row in arms.rows("left", 1) if row.time > killed]
-        assert len({row.goal for row in rows}) == 1
-        assert all(row.torque for row in rows), "servos hold what they were told last"
-        goal, instance = rows[-1].goal, b.states[-1].instance
+        with b.driving():
+            killed = time.monotonic()
+            b.child.kill()
+            took = b.stopped(killed)
+        assert took < HOLDS, f"goals changed for {took:.3f} s after kill -9"
+        goal, instance = b.servo().goal, b.states[-1].instance
     with bench(domain, arms) as b:
         assert b.states[-1].instance != instance
         assert b.states[-1].torque_on
         assert b.servo().goal == goal
-        arms.tell("unplug left")
-        time.sleep(0.5)
-        count = len(b.joints)
+        with b.driving():
+            silent = time.monotonic()
+        took = b.stopped(silent)
+        assert took < HOLDS, f"goals changed for {took:.3f} s after the last command"
+        with b.driving():
+            pulled = time.monotonic()
+            arms.tell("unplug left")
+            took = b.stopped(pulled)
+        assert took < HOLDS, f"goals changed for {took:.3f} s after the port was pulled"
+        goal, count = b.servo().goal, len(b.joints)
         b.node.until(lambda: b.states[-1].error, 2.0, "an error")
         time.sleep(0.3)
         assert len(b.joints) == count, "nothing is measured"
