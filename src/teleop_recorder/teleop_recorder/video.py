@@ -19,7 +19,7 @@ PRESETS: dict[str, tuple[str, dict[str, str]]] = {
 }
 _TICK = Fraction(1, 90_000)  # [s], of the time stamps in the file
 # an unfinished file plays up to its last fragment
-_MOVIE = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+_MOVIE = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "flush_packets": "1"}
 
 
 class Video:
