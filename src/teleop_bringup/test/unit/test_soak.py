@@ -1,4 +1,4 @@
-"""Hours of work through the whole chain on its virtual clock: nothing grows, nothing drifts; a day nightly, two minutes in CI."""
+"""Hours of work through the whole chain on its virtual clock: nothing grows, nothing drifts; a day nightly, a minute in CI."""
 
 import gc
 import json
@@ -20,7 +20,7 @@ ROBOT = limits.load(ROOT / "config/limits/so101.yaml")
 CELL = cell.load(ROOT / "config/cell.yaml")
 ARMS = ("left", "right")
 NIGHTLY = bool(os.environ.get("TELEOP_NIGHTLY"))
-HOURS = float(os.environ.get("TELEOP_SOAK_HOURS") or (24.0 if NIGHTLY else 0.033))
+HOURS = float(os.environ.get("TELEOP_SOAK_HOURS") or (24.0 if NIGHTLY else 0.016))
 # half of the live graph's rates: a day then takes some three hours
 RATES = {"physics_hz": 200.0, "tick_hz": 100.0, "joint_state_hz": 50.0, "sim_state_hz": 10.0, "frame_hz": 60.0}
 LOOP = 2.0  # [s] of a hand's way there and back
@@ -86,12 +86,12 @@ def test_day_of_work_leaves_no_trace():
         ends.append(work(chain, operator, gone=rounds % 5 == 4))
         rounds += 1
         chain.forget()
-        if rounds % 10 == 0:
+        if rounds % 5 == 0:
             gc.collect()
             grown.append(len(gc.get_objects()))
             kept.append(resident())
             states.append(len(json.dumps(chain.cores.guard.state())))
-    assert rounds >= 30
+    assert rounds >= 15
     # each loop ends where the first one did, by the commands and by the motors
     assert np.abs(np.array(ends) - ends[1]).max() < 1e-4
     for arm in ARMS:

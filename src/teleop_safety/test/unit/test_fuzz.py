@@ -136,7 +136,7 @@ def test_sabotaged_guard_is_found_out_by_the_sentence_it_breaks(name, monkeypatc
 
 
 def test_drawn_steps_with_real_geometry_bring_nothing_nearer_than_the_margin_or_than_it_was():
-    report = run.fuzz(ROBOT, 5000, 103, real=1.0)
+    report = run.fuzz(ROBOT, 3000, 103, real=1.0)
     assert [found.text for found in report.found] == []
     assert report.moves > 200
 
