@@ -155,7 +155,7 @@ class Driver:
         if not memory.torque_on:
             return self._refuse("torque_off", "torque is off")
         if paused:
-            return self._refuse("paused", "the simulation is paused")
+            return self._refuse("paused", "the simulation is paused, or shows a recording")
         if memory.unproven:
             for name, held, asked, bound in zip(config.names, memory.goal, command.position, config.step_bound, strict=True):
                 if abs(asked - held) > bound:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -112,6 +113,21 @@ class Physics:
         if count > 0:
             mujoco.mj_step(self.model, self.data, nstep=count)
             self.steps += count
+
+    def keep(self) -> mujoco.MjData:
+        """Return a copy of everything that the next step depends on, for ``put_back``."""
+        return copy.copy(self.data)
+
+    def put_back(self, kept: mujoco.MjData) -> None:
+        """Make the state what it was at ``keep``, to the bit. No steps may have been done since."""
+        mujoco.mj_copyData(self.data, self.model, kept)
+
+    def show(self, positions: Sequence[float]) -> None:
+        """Set all generalised positions, at rest and without force: a picture, no physics."""
+        self.data.qpos[:] = positions
+        self.data.qvel[:] = 0.0
+        self.data.actuator_force[:] = 0.0
+        mujoco.mj_kinematics(self.model, self.data)
 
     def joints(self, arm: str) -> Joints:
         """Return the measured joints of ``arm``."""

@@ -58,6 +58,8 @@ class SimNode(TeleopNode):
             self._service(SetBool, f"/{arm}/torque", lambda request, arm: self.core.torque(arm, request.data), arm)
         self._service(Trigger, "/sim/reset", lambda _: self.core.reset())
         self._service(SimCubes, "/sim/cubes", lambda request: self.core.cubes(request.seed))
+        subscribe(self, records.SimState, "/sim/replay/state", self._show, qos.STREAM)
+        self._service(SetBool, "/sim/replay", lambda request: self.core.replay(request.data, monotonic_s()))
         self._service(SetBool, "/sim/play", lambda request: self.core.play(request.data, monotonic_s()))
 
     def _service(self, kind: Any, name: str, action: Callable[..., str], *arguments: str) -> None:
@@ -75,6 +77,17 @@ class SimNode(TeleopNode):
     def _command(self, arm: str, command: records.JointCommand) -> None:
         if not self.core.command(arm, command, self.now_ns(), monotonic_s()):
             self.get_logger().warning(self.core.drivers[arm].last_refusal, throttle_duration_sec=2.0)
+
+    def _show(self, state: records.SimState) -> None:
+        """Show a recorded state, of this very scene."""
+        if state.model_hash != self.hash:
+            refusal = (
+                f"state to show: got model {state.model_hash[:16]!r}, allowed {self.hash}; start the simulation of that take"
+            )
+        else:
+            refusal = self.core.show(state.qpos, monotonic_s())
+        if refusal:
+            self.get_logger().warning(refusal, throttle_duration_sec=2.0)
 
     def _tick(self) -> None:
         now = monotonic_s()
@@ -102,7 +115,7 @@ class SimNode(TeleopNode):
     def _publish_drivers(self, stamp: int, now: float, regular: bool) -> None:
         for arm, driver in self.core.drivers.items():
             memory = driver.memory
-            key = (memory.instance, memory.torque_on, memory.estop)
+            key = (memory.instance, memory.torque_on, memory.estop, self.core.replaying)
             if regular or key != self._told.get(arm):
                 self._told[arm] = key
                 self._driver[arm].publish(self.core.driver_state(arm, stamp, now))

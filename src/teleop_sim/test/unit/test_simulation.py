@@ -231,3 +231,79 @@ def test_slow_machine_is_reported_with_its_factor():
     report = run.core.devices()[-1]
     assert report.state == Device.DEGRADED
     assert "real-time factor 0.50" in report.error
+
+
+def shown(run, pan):
+    positions = np.array(run.core.physics.state()[0])
+    positions[run.core.physics.model.joint("left_shoulder_pan").qposadr[0]] = pan
+    return positions
+
+
+def test_recording_is_shown_without_physics_or_commands_and_the_state_before_it_comes_back_to_the_bit():
+    run, plain = Run(), Run()
+    for each in (run, plain):
+        each.command("left", (0.05, *HOME[1:]))
+        each.pass_time(0.3)  # in motion
+    before, steps = run.core.physics.state(), run.core.physics.steps
+    assert run.core.replay(True, run.now) == ""
+    for k in range(100):
+        assert run.core.show(shown(run, 0.01 * k), run.now) == ""
+        run.pass_time(0.01)
+        assert not run.command("left", HOME)
+    assert run.measured("left")[0] == pytest.approx(0.99)
+    state = run.core.driver_state("left", 0, run.now)
+    assert not state.torque_on
+    assert state.goal[0] == pytest.approx(0.99)
+    assert run.core.physics.steps == steps
+    assert run.core.devices()[-1].error == "asleep: a recording is shown"
+    for refusal in (
+        run.core.reset(),
+        run.core.cubes(1),
+        run.core.play(False, run.now),
+        run.core.torque("left", False),
+    ):
+        assert "stop the replay first" in refusal
+    instance = run.core.drivers["left"].memory.instance
+    assert run.core.replay(False, run.now) == ""
+    assert run.core.physics.state() == before
+    after = run.core.driver_state("left", 0, run.now)
+    assert after.torque_on
+    assert after.goal[0] == 0.05
+    assert after.instance == instance + 1
+    plain.now = run.now
+    plain.core.pacer.restart(plain.now)
+    run.pass_time(0.5)
+    plain.pass_time(0.5)
+    assert run.core.physics.state() == plain.core.physics.state()
+
+
+def test_replay_whose_sender_is_gone_ends_by_itself():
+    run = Run()
+    run.core.replay(True, run.now)
+    run.core.show(shown(run, 1.0), run.now)
+    run.pass_time(0.9)
+    assert run.core.replaying
+    run.pass_time(0.2)
+    assert not run.core.replaying
+    assert run.measured("left") == pytest.approx(HOME, abs=1e-3)
+
+
+def test_state_of_another_scene_and_one_that_nobody_asked_for_are_not_shown():
+    run = Run()
+    assert "call it with true" in run.core.show(shown(run, 1.0), run.now)
+    run.core.replay(True, run.now)
+    assert "choose a take of this scene" in run.core.show((0.0, 0.0), run.now)
+    assert "choose a take of this scene" in run.core.show(shown(run, float("nan")), run.now)
+    assert run.measured("left") == pytest.approx(HOME, abs=1e-3)
+
+
+def test_estop_while_a_recording_is_shown_is_latched_after_it():
+    run = Run(estop_release=True)
+    run.core.replay(True, run.now)
+    run.core.show(shown(run, 1.0), run.now)
+    run.core.estop("left")
+    run.core.replay(False, run.now)
+    state = run.core.driver_state("left", 0, run.now)
+    assert state.estop
+    assert not state.torque_on
+    assert run.measured("left") == pytest.approx(HOME, abs=1e-3)
