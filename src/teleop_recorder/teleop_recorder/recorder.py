@@ -323,7 +323,7 @@ class Recorder:
         index = take.index if take is not None else max(self._next - 1, 0)
         frames, missed = (take.grade.rows, take.missed) if take is not None else (0, 0)
         path = str(self.session.folder) if self.session is not None else ""
-        notice = (take.trouble if take is not None else "") or self.notice
+        notice = (take.trouble(stamp) if take is not None else "") or self.notice
         return RecorderState(Header(stamp), take is not None, path, index, frames, missed, self._task, self.error, notice)
 
 

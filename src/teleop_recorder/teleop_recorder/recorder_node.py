@@ -30,6 +30,7 @@ class RecorderNode(TeleopNode):
         """Make the core, listen while a session is open, answer commands."""
         super().__init__("recorder")
         self.params = params = load(self, RecorderParams)
+        os.nice(params.niceness)
         robot = limits.load(paths.config("limits/so101.yaml", params.limits_file))
         room = cell.load(paths.config("cell.yaml", params.cell_file))
         views = load_views(paths.config("cameras.yaml", params.cameras_file), params.arms)

@@ -27,4 +27,5 @@ class RecorderParams:
     video: str = param("h264_fast", "encoder of the videos, see docs/recording.md", choices=("", *PRESETS))
     follow_simulation: bool = param(False, "start and end takes with the simulation's play and stop")
     disk_margin: float = param(1.0, "free space below which nothing is recorded", unit="GiB", minimum=0.0, maximum=1000.0)
+    niceness: int = param(5, "added to the process's nice value: messages can wait, arms cannot", minimum=0, maximum=19)
     poll_hz: float = param(50.0, "rate at which messages are taken from the middleware", unit="Hz", minimum=10.0, maximum=500.0)

@@ -18,6 +18,8 @@ from teleop_recorder.pictures import Picture
 from teleop_recorder.rows import Row
 from teleop_recorder.video import Encoders
 
+_SILENT = 2.0  # [s] without a picture: a camera is missed
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -63,6 +65,7 @@ class Take:
         counts.mark()
         self.grade = Grade(wanted.cameras)
         cameras = tuple(wanted.cameras)
+        self._heard = dict.fromkeys(cameras, began)
         attributes = dict(wanted.attributes) | {
             "episode_index": index,
             "task": task,
@@ -81,11 +84,14 @@ class Take:
         messages = sum(c["published"] - c["received"] for c in self._counts.since_mark().values())
         return self.grade.lost + messages
 
-    @property
-    def trouble(self) -> str:
-        """What goes wrong beside: a video that cannot be encoded, or not fast enough."""
+    def trouble(self, stamp: int) -> str:
+        """Return what goes wrong beside at ``stamp`` [ns]: a silent camera, a video that is not encoded, or too slowly."""
         if self._encoders is not None and self._encoders.error:
             return self._encoders.error
+        for camera, heard in self._heard.items():
+            silent = (stamp - heard) * 1e-9
+            if silent > _SILENT:
+                return f"camera {camera}: no picture for {silent:.0f} s"
         late = sum(self.grade.unencoded.values())
         return f"the video encoder is too slow: {late} pictures not encoded" if late and self._encoders is not None else ""
 
@@ -100,6 +106,7 @@ class Take:
 
     def picture(self, camera: str, picture: Picture, received: int) -> None:
         """Add a picture of a recorded camera; one of before the take is passed over."""
+        self._heard[camera] = received
         if camera not in self.file.pictures or picture.stamp < self.began:
             return
         number = self._encoders.add(camera, picture.data, picture.stamp) if self._encoders is not None else -1

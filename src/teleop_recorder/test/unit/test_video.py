@@ -78,8 +78,11 @@ def test_bytes_that_are_no_picture_end_the_video_and_not_the_take(tmp_path):
     encoders.close()
 
 
-def test_camera_that_is_late_is_graded(tmp_path):
+def test_camera_that_is_late_is_shown_and_graded(tmp_path):
     bench = make_bench(tmp_path, cameras=("overhead",))
     bench.do(EpisodeCommand.START)
     bench.step(100)
+    assert bench.recorder.state(stamp(100)).notice == ""
+    bench.step(210)
+    assert bench.recorder.state(stamp(310)).notice == "camera overhead: no picture for 3 s"
     assert "camera overhead at 0 of 10 Hz" in bench.do(EpisodeCommand.END).message
