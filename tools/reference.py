@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Written by tools/reference.py: change its sources, then run it. -->\n"
 NODES = {
     "debug_input": "teleop_input.debug_node",
+    "openxr_input": "teleop_input.openxr_input_node",
     "replay_input": "teleop_input.replay_node",
     "web_gateway": "teleop_web.gateway_node",
     "session": "teleop_session.session_node",

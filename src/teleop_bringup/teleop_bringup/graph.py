@@ -6,6 +6,7 @@ one second; one that refuses its configuration (exit status 2) ends the whole la
 
 from __future__ import annotations
 
+import importlib.util
 import secrets
 import shutil
 from pathlib import Path
@@ -36,9 +37,6 @@ from teleop_ik.solver import SOLVERS
 
 CONFIG_ERROR = 2  # exit status of a node that refuses its configuration
 RESPAWN_DELAY = 1.0  # [s]
-LATER = {
-    "openxr": "input:=openxr comes with the OpenXR provider, not in this version; use input:=web, debug or replay",
-}
 
 # Ctrl-C on a terminal reaches every process at once; one that hits Python while it starts prints a traceback
 _UNINTERRUPTED = "env --block-signal=INT"
@@ -53,6 +51,7 @@ ARGUMENTS = {
     "bag": ("", "bag to replay (directory or .mcap), for input:=replay", None),
     "loop": ("false", "start the replayed bag again at its end", ["true", "false"]),
     "path": ("wave", "scripted path for input:=debug: a name in config/debug_paths, or a YAML file", None),
+    "environment_file": ("", "environment file of the OpenXR runtime, loaded before connecting, for input:=openxr", None),
     "cameras": ("true", "render the simulated cameras", ["true", "false"]),
     "web": ("true", "serve the headset page and the cockpit", ["true", "false"]),
     "rviz": ("false", "open RViz, where it is installed", ["true", "false"]),
@@ -186,6 +185,7 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
     code = PythonExpression(["'", LaunchConfiguration("pairing_code"), f"' or '{100_000 + secrets.randbelow(900_000)}'"])
     return [
         node("teleop_input", "debug_input", "path", when=_both(OPERATOR_SIDE, _is("input", "debug"))),
+        node("teleop_input", "openxr_input", "environment_file", when=_both(OPERATOR_SIDE, _is("input", "openxr"))),
         node("teleop_input", "replay_input", "bag", "loop", when=_both(OPERATOR_SIDE, _is("input", "replay"))),
         node(
             "teleop_session", "session", "autostart", "stance", "view", "bindings_file", "bindings_preset", "cell_file",
@@ -276,8 +276,10 @@ def _refuse(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             checks.address(chosen["bind"])
     except ConfigError as error:
         raise RuntimeError(str(error)) from error
-    if chosen.get("input") == "openxr":
-        raise RuntimeError(LATER["openxr"])
+    if chosen.get("input") == "openxr" and importlib.util.find_spec("xr") is None:
+        raise RuntimeError(
+            "launch argument 'input': got 'openxr', but pyopenxr is not installed; ./teleop sim input:=openxr installs it"
+        )
     if chosen.get("input") == "replay" and not chosen.get("bag"):
         raise RuntimeError("launch argument 'bag': got '', allowed a bag's directory or .mcap file; add bag:=PATH")
     if chosen.get("rviz") == "true" and shutil.which("rviz2") is None:

@@ -10,6 +10,11 @@ def debug_input() -> None:
     start("teleop_input.debug_node", "DebugInput")
 
 
+def openxr_input() -> None:
+    """Run the node ``openxr_input``."""
+    start("teleop_input.openxr_input_node", "OpenXrInput")
+
+
 def replay_input() -> None:
     """Run the node ``replay_input``."""
     start("teleop_input.replay_node", "ReplayInput")

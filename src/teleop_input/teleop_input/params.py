@@ -1,4 +1,4 @@
-"""Parameters of the nodes ``debug_input`` and ``replay_input``."""
+"""Parameters of the nodes ``debug_input``, ``openxr_input`` and ``replay_input``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ class DebugParams:
     path: str = param("wave", "scripted path: a name in config/debug_paths, or a YAML file")
     rate: float = param(90.0, "frame rate", unit="Hz", minimum=1.0, maximum=240.0)
     wait_for_session: bool = param(True, "stand still at the path's beginning until the session runs")
+
+
+@dataclass(frozen=True)
+class OpenXrParams:
+    """Parameters of ``openxr_input``."""
+
+    rate: float = param(90.0, "frame rate", unit="Hz", minimum=1.0, maximum=240.0)
+    environment_file: str = param("", "environment file of the runtime (NAME=value lines), loaded before connecting; empty: none")
 
 
 @dataclass(frozen=True)

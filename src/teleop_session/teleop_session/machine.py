@@ -14,7 +14,7 @@ _PROVIDER_REMEDY = {
     "webxr": "the web gateway must run: start with input:=web",
     "debug": "start with input:=debug",
     "replay": "start with input:=replay bag:=PATH",
-    "openxr": "start the OpenXR provider",
+    "openxr": "start with input:=openxr, and the OpenXR runtime",
     "external": "publish frames on /teleop/input/external/frame",
 }
 
@@ -92,6 +92,8 @@ class Machine:
         elif state in (Provider.FAILED, Provider.STOPPED):
             self.heard.pop(provider, None)
             self.failures[provider] = ("failed" if state == Provider.FAILED else "stopped") + (f": {error}" if error else "")
+        elif error:
+            self.failures[provider] = f"waits: {error}"
 
     def bump(self) -> None:
         """Void every anchor."""

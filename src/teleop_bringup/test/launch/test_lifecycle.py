@@ -159,7 +159,6 @@ def test_port_in_use_is_named():
 @pytest.mark.parametrize(
     ("argument", "reason"),
     [
-        ("input:=openxr", "OpenXR"),
         ("input:=replay", "bag"),
         ("input:=mouse", "mouse"),
         ("rviz:=true", "rviz2"),

@@ -254,3 +254,11 @@ def test_any_history_keeps_the_rules(autostart, history):
         if m.provider != before[1]:
             assert m.epoch > before[2]
         assert before[2] <= m.epoch <= before[2] + 1
+
+
+def test_provider_that_waits_for_its_runtime_says_for_what():
+    m = connected()
+    m.hear_provider(0.1, "openxr", Provider.INITIALIZING, "no OpenXR runtime; start it")
+    assert "waits: no OpenXR runtime; start it" in m.command(0.2, Command.CONNECT, "openxr").message
+    m.hear_provider(0.3, "openxr", Provider.AVAILABLE, "")
+    assert m.command(0.4, Command.CONNECT, "openxr").success

@@ -1,0 +1,1 @@
+"""Input from an OpenXR runtime: a pure life cycle, and the runtime behind a protocol."""
