@@ -25,7 +25,7 @@ class DriverParams(CommonDriverParams):
     slow_hz: float = param(
         30.0, "rate at which the slow registers are read, one servo at a time", unit="Hz", minimum=1.0, maximum=500.0
     )
-    reply_timeout: float = param(0.01, "longest silence before a reply", unit="s", minimum=0.0005, maximum=0.1)
+    reply_timeout: float = param(0.005, "longest silence before a reply", unit="s", minimum=0.0005, maximum=0.1)
     retries: int = param(2, "how often a request without a good reply is sent again", minimum=0, maximum=10)
     sample_timeout: float = param(
         0.2, "age of a joint's reading from which no joint states are published", unit="s", minimum=0.02, maximum=2.0

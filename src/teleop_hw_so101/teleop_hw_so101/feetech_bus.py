@@ -201,22 +201,29 @@ class FeetechBus:
         # a servo's answer may look like its request, so only the first such packet is the echo
         echo = 1 if self.echo else 0
         # nobody keeps the line quiet for longer than `slack`: a servo that is silent makes those behind it silent as well
-        wire = self.config.wire_time(len(request) + packet.status_size(length) * len(servos))
+        whole = packet.status_size(length) * len(servos)
+        wire = self.config.wire_time(len(request) + whole)
         latest = self.stream.now() + wire + 2.0 * self.slack
         quiet = self.stream.now() + self.config.wire_time(len(request)) + self.slack
+        heard = 0  # bytes, but those of packets that were not asked for
         while len(found) < len(servos):
             data = self.stream.read(min(latest, quiet) - self.stream.now())
             now = self.stream.now()
             quiet = now + self.slack
             packets = parser.feed(data) if data else self._resynchronise(parser)
+            heard += len(data)
             for answer in packets:
                 if echo and packet.encode(answer) == request:
-                    echo = 0
+                    echo, heard = 0, heard - len(request)
                 elif answer.id in servos and answer.id not in found and len(answer.params) == length:
                     found[answer.id] = Reply(answer.id, answer.code, answer.params, now)
                 else:
                     self.noise.foreign += 1
-            if now >= latest or (not data and not packets):
+                    heard -= packet.status_size(len(answer.params))
+            # as much as everybody has to say, or the last in turn has spoken: what is missing now was destroyed, and the sooner
+            # it is asked for again the better
+            complete = (heard >= whole or servos[-1] in found) and not parser.pending
+            if complete or now >= latest or (not data and not packets):
                 break
         self.noise.skipped += parser.skipped + parser.pending
         self._count(servos, found, bool(parser.corrupt or parser.skipped or parser.pending))

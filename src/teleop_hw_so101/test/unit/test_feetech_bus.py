@@ -86,6 +86,17 @@ def test_two_percent_bad_replies_lose_next_to_nothing_and_never_a_wrong_number(k
     assert missing <= 3
 
 
+@pytest.mark.parametrize("place", [1, 3, 6])
+def test_corrupt_reply_is_asked_for_again_without_waiting(place):
+    bus, loop, tell = bench()
+    bus.ping(1)
+    tell(f"corrupt left id={place} count=1")
+    begun = loop.time
+    assert len(bus.sync_read(IDS, *MOTION)) == 6
+    assert loop.time - begun < 0.003, "the wire's time twice, no time-out"
+    assert bus.counts[place].corrupt == 1
+
+
 def test_ten_bad_replies_in_a_row_cost_that_servo_alone():
     bus, _, tell = bench()
     bus.ping(1)
