@@ -87,6 +87,7 @@ class Arm:
             key=key,
             previous=reference[:n],
             leashes=leash.lengths(reference[:n], seed, self.config.leash),
+            held=seed,
             level=floor.settled(level, -math.inf, solved.joints, self.solver.chain),
             grip=reference[n] if len(reference) > n else 0.0,
             trigger=trigger,
@@ -148,7 +149,7 @@ class Arm:
         reason = [int(Reason.FLOOR) if rest > floor.NOWHERE else int(Reason.NONE)] * n
         for i in goal.bent(solved):
             reason[i] = int(Reason.POSITION_LIMIT)
-        leashes = state.leashes
+        leashes, held = state.leashes, state.held
         if closed:
             leashes = leash.shortened(leashes, state.previous, measured, self.config.leash)
             # drawn towards the arm no faster than joints may move, so that a wrong measurement is no jump
@@ -159,13 +160,14 @@ class Arm:
                 short = limit_step(state.previous, short, self.bounds, given.dt)
                 reason = [int(Reason.LEASH) if a != b else r for a, b, r in zip(short, joints, reason)]
                 joints, rate = short, pace.speed(state.previous, short, given.dt)
+            cut = tuple([r == Reason.LEASH for r in reason])
+            held = leash.come_to(held, joints, measured[:n], cut)
+            if any(cut):
                 # what the arm cannot follow is forgiven: the tool is asked for without it from now on
-                kept = tuple(
-                    [q - o if cut == Reason.LEASH else g for q, o, g, cut in zip(joints, anchor.offset, solved.joints, reason)]
-                )
+                drawn = tuple([q - o for q, o in zip(joints, anchor.offset)])
+                kept = leash.forgiven(solved.joints, drawn, measured[:n], held, cut)
                 less = moved(asked, forward(chain, solved.joints).pose, forward(chain, kept).pose)
-                cuts = reason[n - self.riders :]
-                at = tuple([k if cut == Reason.LEASH else w for w, k, cut in zip(ride, kept[n - self.riders :], cuts)])
+                at = tuple([k if c else w for w, k, c in zip(ride, kept[n - self.riders :], cut[n - self.riders :])])
                 anchor = anchor._replace(hand=hand, tool=less, absorbed=(0.0, 0.0, 0.0), wrist=at)
         excess = solved.residual_position
         if excess > ABSORB and Reason.LEASH not in reason:
@@ -176,7 +178,7 @@ class Arm:
             level = level._replace(height=self.floor.height)
             state = state._replace(level=floor.settled(level, state.level, step, chain))
         overs = fold.settled(state.overs, self.config.folds, joints)
-        state = state._replace(anchor=anchor, previous=joints, rate=rate, leashes=leashes, rest=rest, overs=overs)
+        state = state._replace(anchor=anchor, previous=joints, rate=rate, leashes=leashes, held=held, rest=rest, overs=overs)
         status = TargetStatus.OK if excess <= UNREACHABLE else TargetStatus.UNREACHABLE
         if not fresh:
             status = TargetStatus.STALE_FEEDBACK

@@ -95,6 +95,7 @@ class ArmState(NamedTuple):
         previous: last target [rad], arm joints.
         rate: its speed [rad/s]; empty: at rest.
         leashes: leash of each arm joint [rad].
+        held: where each arm joint had come to before it was pushed [rad]; empty: nowhere yet.
         level: floor in force [m].
         rest: height that the floor raised the last target to [m], far below when it did not.
         grip: where the gripper is to go [rad].
@@ -112,6 +113,7 @@ class ArmState(NamedTuple):
     previous: Joints = ()
     rate: Joints = ()
     leashes: Joints = ()
+    held: Joints = ()
     level: float = 0.0
     rest: float = floor.NOWHERE
     grip: float = 0.0

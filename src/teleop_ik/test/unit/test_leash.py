@@ -29,3 +29,54 @@ def test_a_leash_that_shrank_does_not_grow_back():
     lengths = leash.shortened((0.6,), (0.4,), (0.0,), 0.25)
     assert lengths == (0.4,)
     assert leash.shortened(lengths, (2.0,), (0.0,), 0.25) == pytest.approx((0.4,))
+
+
+class Joint:
+    """One joint and the hand that drives it, frame by frame: ``asked`` is where the hand leads it, less what was forgiven."""
+
+    def __init__(self):
+        self.off, self.held, self.target = 0.0, (0.0,), 0.0
+
+    def frame(self, hand, measured):
+        asked = (hand - self.off,)
+        drawn = leash.clamped(asked, (measured,), (0.25,))
+        cut = (drawn != asked,)
+        self.held = leash.come_to(self.held, drawn, (measured,), cut)
+        self.off += asked[0] - leash.forgiven(asked, drawn, (measured,), self.held, cut)[0]
+        self.target = drawn[0]
+
+
+STEPS = st.lists(st.floats(-0.05, 0.05), min_size=1, max_size=100)
+
+
+@given(steps=STEPS)
+def test_a_blocked_joint_follows_a_hand_that_turns_back_at_once(steps):
+    joint, hand = Joint(), 0.0
+    for step in steps:
+        hand += step
+        joint.frame(hand, 0.0)
+        assert abs(joint.target) <= 0.25
+        assert hand - joint.off == pytest.approx(joint.target)
+
+
+@given(steps=STEPS)
+def test_a_joint_pushed_away_from_a_still_hand_is_asked_back_all_the_way(steps):
+    joint, measured = Joint(), 0.0
+    for step in steps:
+        measured = min(measured + step, 0.0)
+        joint.frame(0.0, measured)
+        assert abs(joint.target - measured) <= 0.25 + 1e-12
+    # it lets go: the joint comes to its target by and by
+    for _ in range(200):
+        measured += 0.2 * (joint.target - measured)
+        joint.frame(0.0, measured)
+    assert measured == pytest.approx(0.0, abs=1e-9)
+
+
+@given(steps=STEPS, hands=STEPS)
+def test_whatever_hand_and_push_do_the_target_stays_on_the_leash(steps, hands):
+    joint, measured, hand = Joint(), 0.0, 0.0
+    for step, move in zip(steps, hands):
+        measured, hand = measured + step, hand + move
+        joint.frame(hand, measured)
+        assert abs(joint.target - measured) <= 0.25 + 1e-12
