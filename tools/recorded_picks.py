@@ -55,9 +55,11 @@ def record(folder: Path, frames: Path, takes: int) -> None:
             graph.bring_home()
             call(Trigger, "/sim/reset")
             call(srv.EpisodeCommand, "/teleop/recorder/command", command=int(EpisodeCommand.START))
-            states.clear()
             call(srv.SessionCommand, "/teleop/session/command", command=int(Command.RESET))
-            graph.until(lambda: "ended" in states, 90.0, "end of the play")
+            # its state is repeated: the end of the play before may still be told
+            states.clear()
+            graph.until(lambda: "playing" in states, 20.0, "beginning of the play")
+            graph.until(lambda: "ended" in states[states.index("playing") :], 90.0, "end of the play")
             call(srv.EpisodeCommand, "/teleop/recorder/command", command=int(EpisodeCommand.END))
         call(srv.EpisodeCommand, "/teleop/recorder/command", command=int(EpisodeCommand.CLOSE_SESSION))
 

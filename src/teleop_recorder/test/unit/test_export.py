@@ -3,6 +3,8 @@
 import io
 import json
 import struct
+import subprocess
+import sys
 
 import av
 import h5py
@@ -197,3 +199,13 @@ def test_robomimic_file_has_its_demos(session, tmp_path, capsys):
         assert demo["obs/top_image"].shape == (21, 48, 64, 3)
     assert run(session.folder, "--to", tmp_path / "rm", "--fps", 20, "--format", "robomimic") == 2
     assert "is there" in capsys.readouterr().err
+
+
+def test_doctor_finds_nothing_that_fails(session, tmp_path):
+    pytest.importorskip("lerobot_doctor")
+    run(session.folder, "--to", tmp_path / "set", "--fps", 20)
+    found = subprocess.run([sys.executable, "-m", "lerobot_doctor.cli", str(tmp_path / "set")], capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "[PASS] Metadata" in found.stdout
+    assert "[PASS] Video Integrity" in found.stdout
+    assert "[FAIL]" not in found.stdout, found.stdout
