@@ -30,8 +30,8 @@ while True:
             _, _, kind, _, value = EVENT.unpack(pedal.read(EVENT.size))
             if kind == KEY and value in (0, 1):  # 2 is a key that repeats
                 pressed.publish(Bool(data=value == 1))
-    except (OSError, struct.error) as error:
-        pedal, wrong = None, f"{error}; plug the pedal in"
+    except (OSError, struct.error):
+        pedal, wrong = None, f"cannot read {options.device}; plug the pedal in"
         time.sleep(0.5)
     state = (Device.DISCONNECTED, DeviceReason.HARDWARE_DISCONNECTED) if wrong else (Device.CONNECTED, DeviceReason.NONE)
     status.publish_if_changed([DeviceReport("/pedal", *state, wrong)], time.monotonic_ns())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from teleop_common.enums import DeviceState, Provider, StatusReason
 
-_AGAIN = "a node is started again within 1 s, a plugin with the graph; its lines in the terminal may say why"
+_AGAIN = "it is started again within 1 s; its lines in the terminal may say why"
+_PLUGIN_AGAIN = "start the graph again to have it back; its lines in the terminal may say why"
 _BY_REASON = {
     StatusReason.PROVIDER_INITIALIZING: "wait for its provider",
     StatusReason.PROVIDER_FAILED: "mend its provider, above",
@@ -33,18 +34,33 @@ _QUIET = (DeviceState.CONNECTED, DeviceState.DISABLED, DeviceState.INITIALIZING)
 _STOPPED = (StatusReason.PROVIDER_STOPPED,)
 
 
-def for_provider(state: int, reason: int) -> str:
-    """Return what to do about a provider; empty when nothing is wrong."""
+def for_provider(state: int, reason: int, plugin: bool) -> str:
+    """Return what to do about a provider; empty when nothing is wrong.
+
+    Args:
+        state: of Provider.
+        reason: of StatusReason.
+        plugin: it is one, and therefore not started again by itself.
+    """
     if state == Provider.INITIALIZING and reason != StatusReason.STALE_REPORT:
         return "wait; if it stays so, look at its lines in the terminal"
     if state == Provider.STOPPED:
         return "start it again when it is wanted"
+    if plugin and reason in (StatusReason.PROCESS_EXITED, StatusReason.PROCESS_SIGNALED):
+        return _PLUGIN_AGAIN
     usual = "look at its lines in the terminal" if state == Provider.FAILED else ""
     return _BY_REASON.get(StatusReason(reason), usual)
 
 
-def for_device(state: int, reason: int) -> str:
-    """Return what to do about a device; empty when nothing is wrong, or nothing can be done."""
-    if state in _QUIET or reason in _STOPPED:
+def for_device(state: int, reason: int, error: str = "") -> str:
+    """Return what to do about a device; empty when nothing is wrong, nothing can be done, or its own text says it.
+
+    Args:
+        state: of DeviceState.
+        reason: of StatusReason.
+        error: its own text, by the house's form ``what is wrong; what to do``.
+    """
+    own = "; " in error or (error and state in (DeviceState.DEGRADED, DeviceState.FAILED))
+    if state in _QUIET or reason in _STOPPED or (reason == StatusReason.REPORTED and own):
         return ""
     return _BY_REASON.get(StatusReason(reason)) or _BY_DEVICE.get(DeviceState(state), "")

@@ -62,12 +62,14 @@ def of_node(provider_id: str, arms: Sequence[str], joints: Sequence[str]) -> Dec
     """
     kind, _, rest = provider_id.partition("/")
     devices: list[tuple[str, str, str]] = []
-    name = provider_id.replace("_", " ").replace("/", " ")
+    name = provider_id.removeprefix("node/").replace("_", " ").replace("/", " ")
     if provider_id == OPENXR:
         devices, name = [(f"openxr/{path}", type_, "") for path, type_ in _HANDHELD], "OpenXR runtime"
+    elif provider_id == "webxr":
+        name = "headset pages"
     elif kind in ("webxr", "debug", "replay"):
         devices = [(f"{provider_id}/{path}", type_, "") for path, type_ in _HANDHELD]
-        name = {"webxr": f"headset {rest}".strip(), "debug": "scripted operator", "replay": "recording"}[kind]
+        name = {"debug": "scripted operator", "replay": "recording"}.get(kind, f"headset {rest.replace('_', ' ')}")
     elif kind == "hw":
         devices = [(f"arm/{rest}", "servo_bus", f"servo bus of the {rest} arm")]
         devices += [(f"arm/{rest}/{joint}", "servo", joint.replace("_", " ")) for joint in joints]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from teleop_common.enums import DeviceState, Provider, StatusReason
+from teleop_common.enums import DeviceState, Provider, ProviderType, StatusReason
 from teleop_common.records import DeviceStatus, ProviderStatus, StatusSnapshot
 from teleop_diagnostics import advice
 
@@ -68,7 +68,8 @@ def of_provider(provider: ProviderStatus, now_ns: int) -> Status:
         ("signal", str(provider.term_signal)),
         ("for [s]", f"{(now_ns - provider.since_ns) * 1e-9:.1f}"),
     )
-    message = _message(_words(state.name), provider.error, advice.for_provider(state, reason))
+    remedy = advice.for_provider(state, reason, provider.type == ProviderType.PLUGIN)
+    message = _message(_words(state.name), provider.error, remedy)
     return Status(level, f"device_status: {provider.id}", message, provider.id, values)
 
 
@@ -82,7 +83,7 @@ def of_device(device: DeviceStatus, now_ns: int) -> Status:
         ("provider", device.provider_id),
         ("for [s]", f"{(now_ns - device.since_ns) * 1e-9:.1f}"),
     )
-    message = _message(_words(state.name), device.error, advice.for_device(state, reason))
+    message = _message(_words(state.name), device.error, advice.for_device(state, reason, device.error))
     return Status(DEVICE_LEVELS[state], f"device_status: {device.provider_id} {device.id}", message, device.id, values)
 
 

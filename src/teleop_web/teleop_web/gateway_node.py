@@ -17,7 +17,8 @@ from teleop_common import limits, paths, qos, records
 from teleop_common.enums import Provider
 from teleop_common.params import load
 from teleop_common.runner import monotonic_s
-from teleop_common.transport import RecordPublisher
+from teleop_common.transport import RecordPublisher, subscribe
+from teleop_diagnostics.repeat import Repeat
 from teleop_web import certificate, devices
 from teleop_web.cameras import CameraRoom
 from teleop_web.clients import Operators, Pairing, new_code
@@ -46,15 +47,16 @@ class GatewayNode(GraphNode):
         code = config.pairing_code or new_code()
         pairing = Pairing(code)
         frames = RecordPublisher(self, records.TeleopFrame, "/teleop/input/webxr/frame", qos.STREAM)
-        self._devices = RecordPublisher(self, records.ProviderReport, "/teleop/devices/webxr", qos.STREAM)
+        self._headsets, self._host = devices.Headsets(), socket.gethostname()
+        self._devices, self._repeats = dict[str, RecordPublisher](), dict[str, Repeat]()
         self._url = self.create_publisher(String, "/teleop/web/url", qos.LATCHED)
-        self._reported: tuple[Any, float] = ((), 0.0)
         limit = Limits(config.max_frame_hz, config.max_message_hz)
         self.hub = Hub(pairing, Operators(secrets.randbits(32)), frames.publish, limit, self.event)
         self.room = CameraRoom(self, pairing)
         self.server = Server(self, self.hub, Rest(self, self.hub, pairing, config.arms), self.room, root)
         self.watch_graph(Status(config.arms, tuple(JointRange(j.name, j.lower, j.upper) for j in robot.all_joints)), config.arms)
         self.create_subscription(String, "/teleop/config/session", self._on_session_config, qos.LATCHED)
+        subscribe(self, records.StatusSnapshot, "/teleop/devices", self._on_devices, qos.LATCHED)
         self._listen(config, code)
         self.every(10.0, self._report)
 
@@ -86,22 +88,29 @@ class GatewayNode(GraphNode):
         self.get_logger().info("\n".join(lines))
 
     def _report(self) -> None:
-        """Publish the devices' state, each second and on change."""
-        now, at = monotonic_s(), self.hub.last_frame_at
-        found = devices.reports(self.hub.last_frame, None if at is None else now - at)
-        if found == self._reported[0] and now - self._reported[1] < 1.0:
-            return
-        self._reported = (found, now)
-        stamp, host = records.Header(self.now_ns(), ""), socket.gethostname()
-        state = int(Provider.AVAILABLE)
-        self._devices.publish(
-            records.ProviderReport(stamp, 1, self.clock().monotonic_ns, host, os.getpid(), "webxr", state, "", found)
-        )
+        """Publish the state of the gateway and of each headset, each second and on change."""
+        hub, now = self.hub, monotonic_s()
+        pages = {p.client.key: p.client.name for p in list(hub.peers.values()) if p.client.wants_to_operate}
+        age = None if hub.last_frame_at is None else now - hub.last_frame_at
+        found = self._headsets.reports(pages, hub.operators.key, hub.last_frame, age)
+        for ident, (state, rows) in ({"webxr": (Provider.AVAILABLE, ())} | found).items():
+            at = self.clock()
+            if self._repeats.setdefault(ident, Repeat()).due((state, rows), at.monotonic_ns):
+                if ident not in self._devices:
+                    topic = f"/teleop/devices/{ident}"
+                    self._devices[ident] = RecordPublisher(self, records.ProviderReport, topic, qos.STREAM)
+                header = records.Header(at.stamp_ns)
+                self._devices[ident].publish(
+                    records.ProviderReport(header, 1, at.monotonic_ns, self._host, os.getpid(), ident, int(state), "", rows)
+                )
 
     def _on_session_config(self, message: String) -> None:
         """Take the session's bindings."""
         with self.lock:
             self.status.on_session_config(message.data)
+
+    def _on_devices(self, snapshot: records.StatusSnapshot) -> None:
+        self.status.on_devices(snapshot, monotonic_s())
 
     def on_picture(self, camera: str, jpeg: bytes) -> None:
         """Hand a picture to the server's thread."""

@@ -136,7 +136,7 @@ class GraphNode(TeleopNode):
         self._camera_names = sorted(t[middle] for t in topics if t.startswith(_CAMERAS[0]) and t.endswith(_CAMERAS[1]))
         for topic in topics:
             name = topic.removeprefix(_DEVICES)
-            if topic.startswith(_DEVICES) and name not in self._providers and name != "webxr":
+            if topic.startswith(_DEVICES) and name not in self._providers and not name.startswith(("webxr", "plugin/")):
                 take = lambda report, name=name: self.status.on_provider(name, report, monotonic_s())  # noqa: E731
                 self._providers[name] = subscribe(self, records.ProviderReport, topic, take, qos.NEWEST)
 

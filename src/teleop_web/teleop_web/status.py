@@ -9,6 +9,7 @@ from typing import Any
 
 from teleop_common import records
 from teleop_common.enums import Authority, Reason, Session
+from teleop_web import device_tree
 from teleop_web.liveness import Rate, Watch, percentiles
 
 
@@ -79,6 +80,8 @@ class Status:
         self._last_commit = 0
         self._sim_at: float | None = None
         self._sim_rtf = 0.0
+        self._devices: records.StatusSnapshot | None = None
+        self._devices_at = 0.0
         self._errors: dict[str, str] = {}
         self._finalised_at = self._targets_at = -1e9
 
@@ -154,6 +157,11 @@ class Status:
             self._errors[name] = report.error
         else:
             self._errors.pop(name, None)
+
+    def on_devices(self, snapshot: records.StatusSnapshot, now: float) -> None:
+        """Take the status of every provider and device."""
+        self._devices, self._devices_at = snapshot, now
+        self.heard("device_status", now, does="what is wrong with a device is not shown")
 
     def on_finalised(self, now: float) -> None:
         """Count a finalised frame."""
@@ -272,4 +280,5 @@ class Status:
             "latency_ms": {k: None if v is None else round(v, 2) for k, v in percentiles(self._latency).items()},
             "real_time_factor": _round(self._sim_rtf, 3) if self._sim_at is not None else None,
             "nodes": self._nodes(now),
+            "devices": device_tree.tree(self._devices, self._devices_at, now),
         }

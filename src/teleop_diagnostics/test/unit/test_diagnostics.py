@@ -88,9 +88,21 @@ def test_there_is_something_to_do_about_a_device_exactly_when_something_is_wrong
 
 
 @pytest.mark.parametrize("reason", StatusReason)
-def test_failed_provider_says_what_to_do(reason):
-    assert advice.for_provider(Provider.FAILED, reason)
-    assert advice.for_provider(Provider.AVAILABLE, StatusReason.REPORTED) == ""
+@pytest.mark.parametrize("plugin", [True, False])
+def test_failed_provider_says_what_to_do(reason, plugin):
+    assert advice.for_provider(Provider.FAILED, reason, plugin)
+    assert advice.for_provider(Provider.AVAILABLE, StatusReason.REPORTED, plugin) == ""
+
+
+def test_only_a_node_is_said_to_come_back_by_itself():
+    for reason in (StatusReason.PROCESS_EXITED, StatusReason.PROCESS_SIGNALED):
+        assert "within 1 s" in advice.for_provider(Provider.FAILED, reason, plugin=False)
+        assert "start the graph again" in advice.for_provider(Provider.FAILED, reason, plugin=True)
+
+
+def test_device_that_says_itself_what_to_do_is_not_talked_over():
+    assert advice.for_device(DeviceState.DISCONNECTED, StatusReason.REPORTED, "not there; plug it in") == ""
+    assert advice.for_device(DeviceState.DISCONNECTED, StatusReason.REPORTED, "not there") != ""
 
 
 def test_unchanged_is_said_each_second_and_a_change_at_once():

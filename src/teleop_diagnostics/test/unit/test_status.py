@@ -228,6 +228,7 @@ def test_topic_keeps_the_first_id_and_another_topic_cannot_speak_for_it():
         ("hw/left", ["arm/left", "arm/left/pan", "arm/left/gripper"]),
         ("sim", ["arm/left", "arm/right", "physics"]),
         ("camera/top", ["camera/top"]),
+        ("webxr", []),
         ("node/guard", []),
         ("somebody", []),
     ],

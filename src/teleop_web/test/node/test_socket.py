@@ -12,7 +12,7 @@ pytest.importorskip("aiohttp")
 from client import FRAME, HAND, Operator, request  # noqa: E402
 
 from teleop_common import records  # noqa: E402
-from teleop_common.enums import Device  # noqa: E402
+from teleop_common.enums import Device, Provider  # noqa: E402
 
 
 @pytest.fixture
@@ -150,17 +150,22 @@ def test_reconnect_with_the_same_identity_within_200_ms_gets_the_place_back(prob
     assert frames[-1].sequence == 1
 
 
-def test_devices_are_reported_each_second_and_on_change(probe, gateway, client):
-    reports = probe.listen(records.ProviderReport, "/teleop/devices/webxr")
-    probe.until(lambda: reports, what="report")
-    assert reports[-1].provider_id == "webxr"
-    assert {d.state for d in reports[-1].devices} == {int(Device.DISCONNECTED)}
-    operator = client()
-    probe.until(
-        lambda: operator.say(FRAME) or time.sleep(0.02) or {d.state for d in reports[-1].devices} == {int(Device.CONNECTED)},
-        what="connected",
-    )
-    probe.until(lambda: {d.state for d in reports[-1].devices} == {int(Device.DISCONNECTED)}, what="disconnected")
+def test_each_headset_is_reported_each_second_and_on_change_also_after_its_page_was_closed(probe, gateway, client):
+    own = probe.listen(records.ProviderReport, "/teleop/devices/webxr")
+    probe.until(lambda: own, what="report of the gateway")
+    assert (own[-1].provider_id, own[-1].devices) == ("webxr", ())
+    operator = client(client="tab-9", name="Quest 9")
+    operator.until("welcome")
+    reports = probe.listen(records.ProviderReport, "/teleop/devices/webxr/quest_9")
+
+    def is_in(state):
+        return lambda: reports and {d.state for d in reports[-1].devices} == {int(state)}
+
+    probe.until(is_in(Device.DISCONNECTED), what="page without frames")
+    probe.until(lambda: operator.say(FRAME) or time.sleep(0.02) or is_in(Device.CONNECTED)(), what="connected")
+    assert reports[-1].devices[0].path == "webxr/quest_9/headset"
+    operator.close()
+    probe.until(lambda: reports[-1].state == Provider.STOPPED, what="stopped")
 
 
 def test_haptics_reach_the_operator(probe, gateway, client):

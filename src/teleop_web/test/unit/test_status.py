@@ -6,7 +6,7 @@ import math
 import pytest
 
 from teleop_common import records
-from teleop_common.enums import Authority, Device
+from teleop_common.enums import Authority, Device, DeviceState, Provider, StatusReason
 from teleop_web import devices
 from teleop_web.liveness import Link
 from teleop_web.status import JointRange, Status
@@ -135,8 +135,8 @@ TRACKED = records.TrackedPose(records.Pose((0.0, 1.0, 0.0)), 15)
     ],
 )
 def test_devices_are_reported_from_the_last_frame(frame, age, states):
-    rows = devices.reports(frame, age)
-    assert tuple(r.path for r in rows) == ("webxr/headset", "webxr/left_controller", "webxr/right_controller")
+    rows = devices.reports("webxr/q", frame, age)
+    assert tuple(r.path for r in rows) == ("webxr/q/headset", "webxr/q/left_controller", "webxr/q/right_controller")
     assert tuple(r.state for r in rows) == tuple(map(int, states))
     assert all(r.error or r.state == Device.CONNECTED for r in rows)
 
@@ -158,3 +158,43 @@ def test_recorder_is_shown_and_its_changes_are_felt(status):
     assert (shown["recording"], shown["frames"], shown["notice"]) == (True, 9, "good, 3.0 s")
     assert json.loads(json.dumps(shown)) == shown
     assert status.on_recorder(ready, 0.3)
+
+
+def test_every_page_that_asked_for_the_controls_stays_listed_by_its_name():
+    headsets = devices.Headsets()
+    frame = records.TeleopFrame(head=TRACKED)
+    both = headsets.reports({1: "Quest 3", 2: "Quest 3"}, 2, frame, 0.1)
+    assert {ident: state for ident, (state, _) in both.items()} == {
+        "webxr/quest_3": Provider.AVAILABLE,
+        "webxr/quest_3_2": Provider.AVAILABLE,
+    }
+    assert "claim" in both["webxr/quest_3"][1][0].error
+    assert both["webxr/quest_3_2"][1][0].state == Device.CONNECTED
+    alone = headsets.reports({2: "Quest 3"}, 2, frame, 0.1)
+    assert alone["webxr/quest_3"][0] == Provider.STOPPED
+    again = headsets.reports({2: "Quest 3", 5: "Quest 3", 6: "7"}, 5, frame, 0.1)
+    assert again["webxr/quest_3"][0] == Provider.AVAILABLE
+    assert again["webxr/quest_3"][1][0].state == Device.CONNECTED
+    assert list(again) == ["webxr/quest_3", "webxr/quest_3_2", "webxr/h_7"]
+
+
+def test_names_of_pages_fill_no_memory():
+    headsets = devices.Headsets()
+    for key in range(100):
+        headsets.reports({key: f"name {key}"}, None, None, None)
+    assert len(headsets.reports({}, None, None, None)) == devices.MAX_CLIENTS
+
+
+def test_tree_of_devices_says_what_since_when_why_and_what_to_do(status):
+    assert status.snapshot(1.0)["devices"] is None
+    provider = records.ProviderStatus("sim", 2, "simulation", Provider.AVAILABLE, StatusReason.REPORTED, since_ns=5 * 10**9)
+    device = records.DeviceStatus(
+        "arm/left", "arm/left", "arm", "", "sim", DeviceState.DEGRADED, StatusReason.REPORTED, "slow", 9 * 10**9
+    )
+    status.on_devices(records.StatusSnapshot(records.Header(), 10 * 10**9, (provider,), (device,)), 100.0)
+    (row,) = status.snapshot(102.0)["devices"]
+    assert (row["state"], row["since"], row["remedy"]) == ("available", 7.0, "")
+    (shown,) = row["devices"]
+    assert (shown["state"], shown["since"], shown["error"]) == ("degraded", 3.0, "slow")
+    assert shown["remedy"] == ""  # its own text says what is wrong
+    assert node(status.snapshot(102.0), "device_status")["state"] == "ok"

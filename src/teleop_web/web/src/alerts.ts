@@ -24,6 +24,9 @@ export function alerts(state: State): Alert[] {
     else if (node.error) found.push({ level: 'warn', what: `${nodeName(node.name)}: ${node.error}`, since: null, remedy: 'read its lines in the terminal' });
     else if (node.state === 'waiting') found.push({ level: 'warn', what: `${nodeName(node.name)} not heard yet`, since: null, remedy: `${node.does}; ${node.remedy}` });
   }
+  for (const provider of state.devices ?? []) {
+    if (provider.type === 'plugin' && provider.state === 'failed') found.push({ level: 'warn', what: `${provider.name} failed: ${provider.error}`, since: provider.since, remedy: provider.remedy });
+  }
   // who is silent stands there already
   const silent = state.nodes.filter((node) => node.state !== 'ok').map((node) => node.name);
   const [what = '', ...remedies] = state.session.error.split('; ');

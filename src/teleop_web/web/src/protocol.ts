@@ -43,6 +43,32 @@ export interface NodeRow {
   error: string;
 }
 
+/** One device as device_status concludes, see docs/device_status.md. */
+export interface DeviceRow {
+  id: string;
+  type: string;
+  description: string;
+  state: string;
+  reason: string;
+  error: string;
+  /** seconds since state or reason last changed */
+  since: number;
+  remedy: string;
+}
+
+export interface ProviderRow {
+  id: string;
+  type: string;
+  name: string;
+  state: string;
+  reason: string;
+  error: string;
+  pid: number;
+  since: number;
+  remedy: string;
+  devices: DeviceRow[];
+}
+
 export interface Guard {
   enabled: boolean;
   geometry: string;
@@ -104,6 +130,7 @@ export interface State {
   latency_ms: { p50: number | null; p95: number | null };
   real_time_factor: number | null;
   nodes: NodeRow[];
+  devices: ProviderRow[] | null;
   cameras: string[];
   operator: OperatorPlace & { take_overs: number };
   clients: { key: number; name: string; address: string }[];

@@ -131,7 +131,7 @@ export function buttonTexts(state: State): string {
 }
 
 /** Return a node's name for people; providers are listed by what they provide. */
-export const nodeName = (name: string): string => (INPUTS[name] ? `input ${name}` : name.replaceAll('_', ' '));
+export const nodeName = (name: string): string => (INPUTS[name] ? `input ${name}` : name.replaceAll('_', ' ').replaceAll('/', ' '));
 
 const ENTERED: Record<string, string> = {
   IDLE: 'holds',

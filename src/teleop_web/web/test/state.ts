@@ -37,6 +37,7 @@ export const state = (change: Partial<State> = {}): State => ({
   latency_ms: { p50: 1, p95: 2 },
   real_time_factor: 1,
   nodes: [{ name: 'guard', state: 'ok', age: 0.01, limit: 0.5, does: 'no command reaches the arms', remedy: '', error: '' }],
+  devices: null,
   cameras: ['overshoulder'],
   operator: { key: 1, name: 'Quest', connection: 1, take_overs: 0 },
   clients: [],

@@ -5,6 +5,7 @@ import { Link, type LinkState } from '../link';
 import type { State } from '../protocol';
 import { driver } from '../words';
 import { ArmCard } from './arm';
+import { Devices } from './devices';
 import { button, byId, h, text, tone } from './dom';
 import { RecorderCard } from './recorder';
 import { Events, Figures, Nodes, SessionCard } from './system';
@@ -18,6 +19,7 @@ const arms = new Map<string, ArmCard>();
 const views = new Views(byId('views'));
 const figures = new Figures();
 const nodes = new Nodes();
+const devices = new Devices();
 const events = new Events();
 const session = new SessionCard(
   (command) => void act(command === 'reset' && state?.session.provider === 'replay' ? 'play again' : `session ${command}`, `session/${command}`),
@@ -26,7 +28,7 @@ const session = new SessionCard(
   (what) => void (what === 'reset' ? act('simulation reset', 'sim/reset') : act('new cubes', 'sim/cubes', { seed: Math.floor(Math.random() * 2 ** 31) })),
 );
 const recorder = new RecorderCard((command, task) => void act(`recorder ${command.replace('_', ' ')}`, `record/${command}`, { task }));
-byId('side').append(session.element, recorder.element, figures.element, nodes.element);
+byId('side').append(session.element, recorder.element, figures.element, nodes.element, devices.element);
 byId('left').append(events.element);
 
 const linkPill = h('span', { class: 'pill' });
@@ -100,6 +102,7 @@ function take(fresh: State): void {
   recorder.update(fresh);
   figures.update(fresh);
   nodes.update(fresh.nodes);
+  devices.update(fresh.devices);
   show();
 }
 

@@ -123,7 +123,7 @@ export class Nodes {
   private readonly rows = new Map<string, { item: HTMLElement; age: HTMLElement }>();
 
   constructor() {
-    this.element = h('section', { class: 'card' }, h('h2', {}, 'Nodes and devices'), this.list);
+    this.element = h('section', { class: 'card' }, h('h2', {}, 'Nodes'), this.list);
   }
 
   update(nodes: NodeRow[]): void {
