@@ -50,7 +50,7 @@ class CamerasNode(TeleopNode):
             base = f"/teleop/cameras/{name}"
             self._images[name] = self.create_publisher(CompressedImage, f"{base}/image/compressed", qos.IMAGE)
             self._infos[name] = self.create_publisher(CameraInfo, f"{base}/camera_info", qos.IMAGE)
-            self._reports[name] = RecordPublisher(self, records.ProviderReport, f"/teleop/devices/camera_{name}", qos.STREAM)
+            self._reports[name] = RecordPublisher(self, records.ProviderReport, f"/teleop/devices/camera/{name}", qos.STREAM)
         self.publish_config({"params": dataclasses.asdict(params), "views": [dataclasses.asdict(view) for view in views]})
         subscribe(self, records.SimState, "/sim/state", self._on_state, qos.NEWEST)
         self._stopping = threading.Event()

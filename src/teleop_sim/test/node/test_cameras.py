@@ -17,7 +17,7 @@ from teleop_common.testing import probe, process  # noqa: E402
 def test_pictures_come_on_demand_with_the_stamp_of_the_state(domain):
     with process("teleop_sim", "sim", domain), process("teleop_sim", "sim_cameras", domain), probe(domain) as node:
         states = node.listen(records.SimState, "/sim/state")
-        reports = node.listen(records.ProviderReport, "/teleop/devices/camera_left_wrist")
+        reports = node.listen(records.ProviderReport, "/teleop/devices/camera/left_wrist")
         node.until(lambda: reports and reports[-1].devices[0].state == Device.CONNECTED, 20.0, "idle report")
         images, infos = [], []
         node.create_subscription(CompressedImage, "/teleop/cameras/left_wrist/image/compressed", images.append, qos.NEWEST)
@@ -35,7 +35,7 @@ def test_pictures_come_on_demand_with_the_stamp_of_the_state(domain):
 
 def test_without_a_simulation_it_says_so_and_renders_nothing(domain):
     with process("teleop_sim", "sim_cameras", domain, {"always": ["overhead"]}), probe(domain) as node:
-        reports = node.listen(records.ProviderReport, "/teleop/devices/camera_overhead")
+        reports = node.listen(records.ProviderReport, "/teleop/devices/camera/overhead")
         images = []
         node.create_subscription(CompressedImage, "/teleop/cameras/overhead/image/compressed", images.append, qos.NEWEST)
         node.until(lambda: reports, 20.0, "report")

@@ -181,7 +181,7 @@ def test_bad_configuration_stops_the_start_with_one_line(domain, params, named):
 @pytest.mark.parametrize("executable", ["sim", "sim_cameras"])
 def test_sigint_ends_quietly_within_five_seconds(domain, executable):
     with process("teleop_sim", executable, domain) as child, probe(domain) as node:
-        topic = {"sim": "/teleop/devices/sim", "sim_cameras": "/teleop/devices/camera_overhead"}[executable]
+        topic = {"sim": "/teleop/devices/sim", "sim_cameras": "/teleop/devices/camera/overhead"}[executable]
         reports = node.listen(records.ProviderReport, topic)
         node.until(lambda: reports, 20.0, "first report")
         child.send_signal(signal.SIGINT)
