@@ -69,71 +69,105 @@ def verify(session: Session, bag: Bag, data_set: Path | None = None) -> Report:
     report = Report()
     with reading.episodes(session) as found:
         chosen = [episode for episode in found if episode.complete]
-        _totals(session, bag, report)
+        _journal(session, chosen, bag, report)
         for episode in chosen:
-            _journal(episode, bag, report)
             _video(episode, report)
         if data_set is not None:
             _data_set(chosen, data_set, report)
     return report
 
 
-def _totals(session: Session, bag: Bag, report: Report) -> None:
-    """Hold what the recorder counted as written against what is in the bag."""
+@dataclass
+class _Told:
+    """One episode beside the journal.
+
+    Attributes:
+        episode: see there.
+        control: arm → name → values of ``control/<arm>/``.
+        seen: arm → rows whose command was found.
+    """
+
+    episode: Episode
+    control: dict[str, dict[str, np.ndarray]]
+    seen: dict[str, set[int]]
+
+    @classmethod
+    def of(cls, episode: Episode) -> _Told:
+        """Read what is compared."""
+        control = {arm: {key: episode.column(f"control/{arm}/{key}") for key in _CONTROL} for arm in episode.arms}
+        return cls(episode, control, {arm: set() for arm in episode.arms})
+
+    def command(self, row: int, arm: str, record: JointCommand, report: Report) -> None:
+        """Compare one arm's command of a row."""
+        self.seen[arm].add(row)
+        name = episode_name(self.episode.index)
+        for key, attribute in _CONTROL.items():
+            same = _same(self.control[arm][key][row], getattr(record, attribute))
+            report.hold("commands", same, f"{name}, row {row}, {arm} {key}: HDF5 and journal differ", key == "requested")
+
+    def finish(self, report: Report) -> None:
+        """Tell which rows have no command in the journal."""
+        for arm, values in self.control.items():
+            told = np.flatnonzero(~np.isnan(values["committed"][:, 0]))
+            missing = sorted(set(told.tolist()) - self.seen[arm])
+            text = f"{episode_name(self.episode.index)}, {arm}: rows {missing[:5]} have no command in the journal"
+            report.hold("arms", not missing, text)
+
+
+def _journal(session: Session, chosen: list[Episode], bag: Bag, report: Report) -> None:
+    """Read the bag once and hold every episode against it, and what the recorder counted as written against what is there."""
     with h5py.File(session.hdf5) as file:
         counted = json.loads(file.attrs.get("counts", "{}"))
-    there: dict[str, int] = {}
-    for topic, _, _ in bag.messages(session.journal, list(counted)):
-        there[topic] = there.get(topic, 0) + 1
-    for topic, count in counted.items():
-        written, found = count["written"], there.get(topic, 0)
-        report.hold("topics", written == found, f"journal, {topic}: {found} messages, the recorder wrote {written}")
-
-
-def _journal(episode: Episode, bag: Bag, report: Report) -> None:
-    name, arms = episode_name(episode.index), episode.arms
-    stamps = episode.column("meta/time/stamp_ns")
-    at = {int(stamp): row for row, stamp in enumerate(stamps)}
-    topics: dict[str, Any] = {f"/{arm}/joint_command": arm for arm in arms}
-    cameras = {picture_topic(camera): camera for camera in episode.cameras}
+    tolds = [_Told.of(episode) for episode in chosen]
+    at = {int(stamp): (told, row) for told in tolds for row, stamp in enumerate(told.episode.column("meta/time/stamp_ns"))}
+    arms = {f"/{arm}/joint_command": arm for told in tolds for arm in told.control}
+    cameras = {picture_topic(camera): camera for told in tolds for camera in told.episode.cameras}
+    wanted = {tuple(key) for told in tolds for key in _frame_keys(told.episode)}
     command, frame = bag.decoder(JointCommand), bag.decoder(TeleopFrame)
-    control = {arm: {key: episode.column(f"control/{arm}/{key}") for key in _CONTROL} for arm in arms}
-    seen: dict[str, set[int]] = {arm: set() for arm in arms}
     frames: dict[tuple[int, int], TeleopFrame] = {}
-    taken: dict[str, list[int]] = {camera: [] for camera in cameras.values()}
-    for topic, data, _ in bag.messages(episode.session.journal, [*topics, *cameras, "/teleop/frame"]):
-        if topic in topics:
+    taken: dict[str, set[int]] = {camera: set() for camera in cameras.values()}
+    there = dict.fromkeys(counted, 0)
+    for topic, data, _ in bag.messages(session.journal, list({*counted, *arms, *cameras, "/teleop/frame"})):
+        if topic in there:
+            there[topic] += 1
+        if topic in arms:
             record = command(data)
-            row = at.get(record.header.stamp)
-            if row is not None:
-                arm = topics[topic]
-                seen[arm].add(row)
-                for key, attribute in _CONTROL.items():
-                    same = _same(control[arm][key][row], getattr(record, attribute))
-                    report.hold("commands", same, f"{name}, row {row}, {arm} {key}: HDF5 and journal differ", key == "requested")
+            if (found := at.get(record.header.stamp)) is not None:
+                found[0].command(found[1], arms[topic], record, report)
         elif topic in cameras:
-            taken[cameras[topic]].append(pictures.decode(data).stamp)
-        else:
+            taken[cameras[topic]].add(pictures.decode(data).stamp)
+        elif topic == "/teleop/frame":
             heard = frame(data)
-            frames[heard.connection, heard.sequence] = heard
-    for arm in arms:
-        told = np.flatnonzero(~np.isnan(control[arm]["committed"][:, 0]))
-        missing = sorted(set(told.tolist()) - seen[arm])
-        report.hold("arms", not missing, f"{name}, {arm}: rows {missing[:5]} have no command in the journal")
-    _operator(episode, frames, report)
-    for camera, stamps_there in taken.items():
-        known = set(stamps_there)
-        lacking = sum(int(s) not in known for s in episode.column(f"cameras/{camera}/stamp_ns"))
-        report.hold("cameras", not lacking, f"{name}, camera {camera}: {lacking} pictures are not in the journal")
+            if (heard.connection, heard.sequence) in wanted:
+                frames[heard.connection, heard.sequence] = heard
+    for topic, count in counted.items():
+        written = count["written"]
+        text = f"journal, {topic}: {there[topic]} messages, the recorder wrote {written}"
+        report.hold("topics", written == there[topic], text)
+    for told in tolds:
+        told.finish(report)
+        _operator(told.episode, frames, report)
+        for camera in told.episode.cameras:
+            lacking = sum(int(s) not in taken[camera] for s in told.episode.column(f"cameras/{camera}/stamp_ns"))
+            text = f"{episode_name(told.episode.index)}, camera {camera}: {lacking} pictures are not in the journal"
+            report.hold("cameras", not lacking, text)
+
+
+def _frame_keys(episode: Episode) -> list[list[int]]:
+    """Return connection and sequence of each row's frame."""
+    keys: list[list[int]] = np.stack(
+        [episode.column("meta/frame/connection"), episode.column("meta/frame/sequence")], axis=1
+    ).tolist()
+    return keys
 
 
 def _operator(episode: Episode, frames: dict[tuple[int, int], TeleopFrame], report: Report) -> None:
     """Hold the operator's sample of each row against its frame in the journal."""
     name = episode_name(episode.index)
-    keys = zip(episode.column("meta/frame/connection"), episode.column("meta/frame/sequence"), strict=True)
+    keys = _frame_keys(episode)
     sides = {s: (episode.column(f"teleop/{s}/trigger"), episode.column(f"teleop/{s}/grip_position")) for s in ("left", "right")}
     for row, (connection, sequence) in enumerate(keys):
-        frame = frames.get((int(connection), int(sequence)))
+        frame = frames.get((connection, sequence))
         if frame is None:
             report.hold("samples", sequence == 0, f"{name}, row {row}: its frame is not in the journal")
             continue
