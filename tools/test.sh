@@ -51,7 +51,10 @@ run_tests() {
   run_ring unit lint lint
   options=(-n 2 --dist worksteal)
   run_ring unit ring unit "${underlay[@]/%//test/unit}" src/*/test/unit
-  if [ "$which" = node ] || [ "$which" = all ]; then . "$root/tools/servo_clients.sh"; servo_clients; fi
+  if [ "$which" = node ] || [ "$which" = all ]; then
+    . "$root/tools/servo_clients.sh"; servo_clients
+    . "$root/tools/isaac_teleop.sh"; isaac_teleop
+  fi
   # rings with real processes: a starved machine leaves gaps of 0.2 s, on which the guard rightly stops; once more, then it counts
   # tests of nodes mostly wait, each in a domain of its own: two at a time; those of the graph need both cores
   options=(--reruns 2 --reruns-delay 2 -n 2 --dist loadfile)

@@ -147,6 +147,13 @@ def pose_ros_from_openxr(pose: Pose) -> Pose:
     return Pose((-z, -x, y), (-qz, -qx, qy, qw))
 
 
+def pose_openxr_from_ros(pose: Pose) -> Pose:
+    """Undo ``pose_ros_from_openxr``."""
+    x, y, z = pose.position
+    qx, qy, qz, qw = pose.orientation
+    return Pose((-y, z, -x), (-qy, qz, -qx, qw))
+
+
 def heading_yaw(orientation: Quat) -> float:
     """Return the yaw [rad] of a REP-103 body's forward; beyond 60° of pitch, of its up turned forward.
 

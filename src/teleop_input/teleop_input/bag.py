@@ -1,4 +1,4 @@
-"""Operator input in bags: reading the raw frames of one provider, and writing them."""
+"""Operator input in bags, and in recordings of Isaac Teleop: reading the raw frames of one provider, and writing them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from teleop_common.cdr import WireError
 from teleop_common.errors import ConfigError
 from teleop_common.records import TeleopFrame
 from teleop_common.transport import codec, type_name
+from teleop_input.isaac import load as isaac
+from teleop_input.isaac.files import is_recording
 from teleop_input.player import pace
 
 TYPE = type_name(TeleopFrame)
@@ -28,12 +30,14 @@ class Recording:
         data: serialised frames.
         times: when each is due [s from the first], by the recorded header stamps.
         connections: the recorded connection of each.
+        report: what there is to say of the file.
     """
 
     topic: str
     data: tuple[bytes, ...]
     times: tuple[float, ...]
     connections: tuple[int, ...]
+    report: tuple[str, ...] = ()
 
     def frame(self, index: int) -> TeleopFrame:
         """Return frame ``index`` decoded."""
@@ -43,9 +47,17 @@ class Recording:
 def read(path: str | Path, topic: str = "") -> Recording:
     """Read the frames of ``topic``, or of the only ``/teleop/input/<provider>/frame`` that holds any.
 
+    An ``.mcap`` file of Isaac Teleop reads as the bag that it would be converted to.
+
     Raises:
         ConfigError: no such bag, no such topic, more than one, or no frame.
     """
+    if topic in ("", isaac.TOPIC) and is_recording(path):
+        loaded = isaac.load(path)
+        encode = codec(TeleopFrame).encode
+        times = pace(tuple(frame.header.stamp for frame in loaded.frames))
+        connections = tuple(frame.connection for frame in loaded.frames)
+        return Recording(isaac.TOPIC, tuple(map(encode, loaded.frames)), times, connections, tuple(loaded.report))
 
     def choose(kinds: dict[str, str]) -> list[str]:
         found = [name for name, kind in kinds.items() if kind == TYPE and (name == topic if topic else _INPUT.fullmatch(name))]

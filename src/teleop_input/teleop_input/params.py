@@ -28,7 +28,7 @@ class OpenXrParams:
 class ReplayParams:
     """Parameters of ``replay_input``."""
 
-    bag: str = param("", "bag to replay: its directory, or an .mcap file")
+    bag: str = param("", "bag to replay: its directory, or an .mcap file; also a recording of Isaac Teleop")
     topic: str = param("", "topic to replay; empty takes the only /teleop/input/<provider>/frame of the bag")
     loop: bool = param(False, "start again at the end")
     wait_for_session: bool = param(True, "hold the first frame back until the session is connected to the provider replay")

@@ -49,6 +49,8 @@ class ReplayInput(TeleopNode):
         self.get_logger().info(
             f"{p.bag}: {len(self._recording.data)} frames of {self._recording.topic}, {self._player.duration:.2f} s"
         )
+        for line in self._recording.report:
+            self.get_logger().info(line)
         self.publish_config({"parameters": vars(p), "connection": self._player.connection})
         self._report()
         self.every(REPORT_HZ, self._report)

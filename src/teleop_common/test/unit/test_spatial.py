@@ -90,6 +90,11 @@ def test_openxr_conversion_keeps_what_the_body_sees(q, v):
     )
 
 
+@given(rotations(), vectors)
+def test_openxr_conversion_is_undone_exactly(q, v):
+    assert spatial.pose_openxr_from_ros(spatial.pose_ros_from_openxr(Pose(v, q))) == Pose(v, q)
+
+
 @given(st.floats(-math.pi, math.pi), st.floats(-1.5, 1.5))
 def test_heading_follows_yaw_at_any_pitch(yaw, pitch):
     q = spatial.quat_multiply(spatial.quat_from_yaw(yaw), spatial.quat_from_axis_angle((0, 1, 0), pitch))

@@ -1,0 +1,1 @@
+"""Isaac Teleop's recordings (MCAP with FlatBuffers) as operator frames, and back."""
