@@ -24,6 +24,7 @@ def test_page_names_the_node_that_was_killed_since_when_and_recovers(cockpit, ex
     assert time.monotonic() - killed < 2.0
     assert stands in named
     assert "respawns" in named
+    graph.until(lambda: f"process {pid} was ended by signal 9" in page.inner_text(".devices"), 3.0, "its death in the tree")
     others = {"session", "retargeter", "guard", "sim"} - {executable}
     assert not [name for name in others if f"{name} is gone" in named]
     graph.until(lambda: graph.pid_of(executable) not in (None, pid), 5.0, f"{executable} respawned")
