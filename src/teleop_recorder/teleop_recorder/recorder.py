@@ -189,7 +189,14 @@ class Recorder:
     # ---- what comes in
 
     def hear(self, samples: Sequence[Sample], now: float, stamp: int) -> None:
-        """Take what was received up to ``stamp``, in order of receipt, and do what is due."""
+        """Take what was received, in order of receipt, and do what is due.
+
+        Args:
+            samples: the messages.
+            now: see above.
+            stamp: everything received before this is among them, or was before. What came later may be there or not: topics
+                are emptied one after the other, and a starved process may take long for it.
+        """
         try:
             for sample in samples:
                 self._hear(sample, now)

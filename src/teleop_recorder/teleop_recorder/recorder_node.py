@@ -22,6 +22,8 @@ from teleop_recorder.recorder_params import RecorderParams
 from teleop_recorder.taps_node import Taps
 from teleop_sim.views import load_views
 
+_TRANSIT = 0.02  # [s] that a message may be on its way
+
 
 class RecorderNode(TeleopNode):
     """Shell around ``Recorder``."""
@@ -61,16 +63,24 @@ class RecorderNode(TeleopNode):
             self.get_logger().warning(f"topic '{topic}': its type {kind} is not installed; it is not recorded", once=True)
 
     def _poll(self) -> None:
-        self.core.hear(self.taps.take(), monotonic_s(), self.now_ns())
+        # the time before the first topic is emptied: while the last one is, the first goes on
+        begun = self.now_ns()
+        self.core.hear(self.taps.take(), monotonic_s(), begun)
         self._tell()
 
+    def _settle(self) -> int:
+        """Hear all that was said until now and return that time [ns]."""
+        now = self.now_ns()
+        time.sleep(_TRANSIT)
+        self.core.hear(self.taps.take(), monotonic_s(), now)
+        return now
+
     def _on_command(self, request: Any, answer: Any) -> Any:
-        self._poll()
         answer.success, answer.message = self._command(request.command, request.task)
         return answer
 
     def _command(self, kind: int, task: str) -> tuple[bool, str]:
-        reply = self.core.command(kind, task, monotonic_s(), self.now_ns())
+        reply = self.core.command(kind, task, monotonic_s(), self._settle())
         (self.get_logger().info if reply.success else self.get_logger().warning)(reply.message)
         if reply.success and kind in (Kind.OPEN_SESSION, Kind.START, Kind.TOGGLE):
             self._discover()
@@ -103,7 +113,7 @@ class RecorderNode(TeleopNode):
     def close(self) -> None:
         """Save the take up to its last frame, close the session, leave."""
         super().close()
-        self.core.hear(self.taps.take(), monotonic_s(), self.now_ns())
+        now = self._settle()
         if self.core.session is not None:
-            self.get_logger().info(self.core.close("shutdown", self.now_ns()))
+            self.get_logger().info(self.core.close("shutdown", now))
         self.taps.close()

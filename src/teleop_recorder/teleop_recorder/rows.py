@@ -97,18 +97,24 @@ class Rows:
         self._measured = {arm: _Recent() for arm in arms}
         self._last_commit: int | None = None
         self._began: int | None = None
+        self._written = self._late = 0
 
     def begin(self) -> None:
         """Begin a take: its time counts from its first row."""
         self._began = None
         self._last_commit = None
         self._commits.clear()
+        self._written = self._late = 0
 
     # ---- what was heard; stamps and arrivals in ns since the epoch
 
     def on_command(self, arm: str, command: JointCommand, received: int) -> None:
-        """Take one arm's command."""
+        """Take one arm's command; one whose row is written already is too late, and counts as lost."""
         if arm in self._arms:
+            # a clock that was set back by more is no lateness
+            if 0 <= self._written - command.header.stamp < _KEEP:
+                self._late += 1
+                return
             commit = self._commits.setdefault(command.commit, _Commit(command.header.stamp, received))
             if commit.stamp != command.header.stamp:  # the number of a guard that was there before
                 commit = self._commits[command.commit] = _Commit(command.header.stamp, received)
@@ -162,7 +168,8 @@ class Rows:
 
     def _row(self, number: int, commit: _Commit) -> Row:
         last, self._last_commit = self._last_commit, number
-        lost = number - last - 1 if last is not None and last < number else 0
+        lost = self._late + (number - last - 1 if last is not None and last < number else 0)
+        self._late, self._written = 0, commit.stamp
         row = Row(commit.stamp, commit.arms, lost)
         if self._began is None:
             self._began = commit.stamp

@@ -250,3 +250,32 @@ def test_adding_a_row_costs_the_same_in_a_long_take(tmp_path):
         sizes.append(bench.recorder.take.file._file.id.get_filesize() - before)
     assert max(sizes[1:]) < 1.3 * min(sizes[1:])
     assert len(ARMS) == 2
+
+
+def test_topic_that_was_emptied_long_before_the_others_leaves_no_row_without_it(bench, tmp_path):
+    # the process stood still for 0.3 s after it had emptied the left arm's topic and before the right arm's
+    bench.do(START)
+    bench.step(20)
+    left = [bench.sample("/left/joint_command", command(n), stamp(n) + 1) for n in range(20, 50)]
+    right = [bench.sample("/right/joint_command", command(n, "right"), stamp(n) + 1) for n in range(20, 50)]
+    bench.recorder.hear(right, 0.5, stamp(20))
+    bench.recorder.hear(left, 0.5, stamp(50))
+    bench.number = 50
+    bench.step(10)
+    bench.do(END)
+    with h5py.File(only_folder(tmp_path) / "episodes.hdf5") as file:
+        take = file["episodes/episode_00000"]
+        assert take["meta/commit"][:].tolist() == list(range(1, 61))
+        for arm in ARMS:
+            assert not np.isnan(take[f"control/{arm}/committed"][:]).any()
+
+
+def test_command_whose_row_is_written_already_is_counted_and_makes_no_second_row(bench, tmp_path):
+    bench.do(START)
+    bench.step(40)
+    bench.recorder.hear([bench.sample("/right/joint_command", command(5, "right"), stamp(40))], 0.4, stamp(40))
+    bench.step(20)
+    assert bench.recorder.state(0).missed == 1
+    bench.do(END)
+    with h5py.File(only_folder(tmp_path) / "episodes.hdf5") as file:
+        assert file["episodes/episode_00000/meta/commit"][:].tolist() == list(range(1, 61))
