@@ -28,8 +28,7 @@ run_tests() {
   local which=${1:-all} failed=() underlay=()
   [ $# -gt 0 ] && shift
   case "$which" in
-    unit | node | launch | web | ros-install | all | nightly) ;;
-    openxr) fail "the ring 'openxr' comes with OpenXR input, which this version does not have yet" ;;
+    unit | node | launch | web | openxr | ros-install | all | nightly) ;;
     *) fail "unknown test ring '$which': one of unit, node, launch, web, ros-install, openxr, nightly" ;;
   esac
   setup test
@@ -40,6 +39,10 @@ run_tests() {
   if [ "$which" = nightly ] || [ "$which" = ros-install ]; then
     # the ordinary number of examples: numbers are tried elsewhere, here it is versions
     ros_install_ring "$@" || failed+=(ros-install)
+  fi
+  if [ "$which" = nightly ] || [ "$which" = openxr ]; then
+    . "$root/tools/test_openxr.sh"
+    openxr_ring "$@" || failed+=(openxr)
   fi
   if [ "$which" = nightly ]; then export HYPOTHESIS_PROFILE=nightly TELEOP_NIGHTLY=1; which=all; fi
   if [ "$which" = web ] || [ "$which" = all ]; then
