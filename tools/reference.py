@@ -31,6 +31,8 @@ NODES = {
     "sim_cameras": "teleop_sim.cameras_node",
     "device_status": "teleop_diagnostics.device_status_node",
     "recorder": "teleop_recorder.recorder_node",
+    "replayer of poses": "teleop_recorder.replay.poses_node",
+    "replayer of actions": "teleop_recorder.replay.actions_node",
 }
 
 

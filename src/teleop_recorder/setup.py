@@ -21,6 +21,8 @@ setup(
     entry_points={
         "console_scripts": [
             "recorder = teleop_recorder.executables:recorder",
+            "replay_actions = teleop_recorder.executables:replay_actions",
+            "replay_poses = teleop_recorder.executables:replay_poses",
         ]
     },
 )

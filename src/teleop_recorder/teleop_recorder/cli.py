@@ -1,4 +1,4 @@
-"""``./teleop episodes``: list, look at, repair, check, draw and export recorded episodes.
+"""``./teleop episodes``: list, look at, repair, check, draw, export and replay recorded episodes.
 
 Exit status 0 when what was asked happened, 1 when a check found differences, 2 when it was refused.
 """
@@ -10,10 +10,13 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NoReturn
 
 from teleop_common.errors import ConfigError
+from teleop_common.start import start
 from teleop_common.transport import codec
 from teleop_recorder import info, journal_node, layout, reading, repair
+from teleop_recorder.replay import command
 from teleop_recorder.setup_recorder import default_folder
 
 BAG = repair.Bag(journal_node.messages, journal_node.mend, lambda kind: codec(kind).decode)
@@ -85,6 +88,14 @@ def _plot(given: argparse.Namespace) -> int:
     return 0
 
 
+def _replay(given: argparse.Namespace) -> NoReturn:
+    if not command.confirmed(given, input):
+        raise ConfigError("answer", "real arms", "another one", f"'{command.ANSWER}'", "nothing has moved")
+    sys.argv = ["replayer", *command.ros_arguments(given)]
+    module, name = {"poses": ("poses_node", "PosesNode"), "actions": ("actions_node", "ActionsNode")}[given.what]
+    start(f"teleop_recorder.replay.{module}", name)
+
+
 def _session(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session", help="folder of the session, or its episodes.hdf5")
 
@@ -125,6 +136,7 @@ def main(arguments: list[str] | None = None) -> int:
     one.add_argument("--any-rate", action="store_true", help="also where less than 90 %% of the rate was measured")
     one.add_argument("--without-videos", action="store_true", help="leave the cameras out")
     one.add_argument("--task", default="", help="instruction of episodes that have none")
+    command.add_arguments(add("replay", "show a take in the running simulation, or play it onto the arms", _replay))
     given = parser.parse_args(arguments)
     try:
         return int(given.run(given))
