@@ -305,6 +305,8 @@ class Recorder:
     def close(self, reason: str, stamp: int) -> str:
         """End the take and the session, as far as the disk allows, and return what became of it."""
         session, self.session = self.session, None
+        # nothing is heard between sessions; the latch tells itself when the next one opens
+        self._estop = False
         if session is None:
             return "no session is open"
         trouble = ""

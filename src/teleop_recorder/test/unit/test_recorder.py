@@ -279,3 +279,10 @@ def test_command_whose_row_is_written_already_is_counted_and_makes_no_second_row
     bench.do(END)
     with h5py.File(only_folder(tmp_path) / "episodes.hdf5") as file:
         assert file["episodes/episode_00000/meta/commit"][:].tolist() == list(range(1, 61))
+
+
+def test_estop_that_was_reset_between_sessions_does_not_bar_the_next(bench):
+    bench.do(OPEN)
+    bench.estop()
+    bench.do(CLOSE)
+    assert bench.do(START).success
