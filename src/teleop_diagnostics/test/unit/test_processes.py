@@ -1,5 +1,6 @@
 """Watching and starting processes, with real ones."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -76,3 +77,16 @@ def test_child_starts_in_its_folder(tmp_path):
     children.start("it", ["./run"], tmp_path)
     until(children.ended)
     assert (tmp_path / "here").read_text().strip() == str(tmp_path.resolve())
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv of util-linux is not installed")
+def test_child_ends_with_a_parent_that_was_killed():
+    code = (
+        "import time; from pathlib import Path; from teleop_diagnostics.processes import Children\n"
+        "print(Children().start('it', ['sleep', '60'], Path('.')), flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        stat = Path(f"/proc/{int(parent.stdout.readline())}/stat")
+        until(lambda: "(sleep)" in stat.read_text())
+        parent.kill()
+    until(lambda: not stat.exists() or stat.read_text().split()[2] == "Z")
