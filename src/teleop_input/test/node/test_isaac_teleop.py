@@ -57,11 +57,34 @@ def recording(tmp_path_factory):
     return folder / "x.mcap"
 
 
+def play(count, *paths):
+    return json.loads(run(PYTHON, HERE / "clients/client_isaac.py", count, *paths).splitlines()[-1])
+
+
 def test_isaac_teleop_replays_every_value_of_a_converted_bag(recording):
-    played = json.loads(run(PYTHON, HERE / "clients/client_isaac.py", recording, COUNT + 1).splitlines()[-1])
+    (played,) = play(COUNT + 1, recording)
     written = files.read(recording).records
     assert played[COUNT] == [None] * 3  # its player ends in silence: nothing more than we wrote
     assert played[:COUNT] == json.loads(json.dumps([[written[c][i].record.data for c in files.CHANNELS] for i in range(COUNT)]))
+
+
+def test_recording_of_isaac_teleop_comes_back_from_its_bag_with_every_field(tmp_path):
+    run(PYTHON, HERE / "clients/client_isaac_recorder.py", tmp_path / "a.mcap", 100)
+    report = convert.to_bag(tmp_path / "a.mcap", tmp_path / "bag", offset_ns=0)
+    convert.to_recording(tmp_path / "bag", tmp_path / "b.mcap")
+    first, second = files.read(tmp_path / "a.mcap"), files.read(tmp_path / "b.mcap")
+    assert second.records == first.records
+    theirs, ours = play(100, tmp_path / "a.mcap", tmp_path / "b.mcap")
+    assert theirs == ours
+    # and it was a recording worth the trial
+    for channel in files.CHANNELS:
+        records = [timed.record for timed in first.records[channel]]
+        assert len(records) == 100
+        assert {r.timestamp.device - r.timestamp.sample for r in records} == {12345}
+    assert 0 < sum(timed.record.data is None for timed in first.records["left"]) < 100
+    assert {timed.record.data.is_tracked for timed in first.records["head"] if timed.record.data} == {False, True}
+    assert (first.completed, first.left_out, first.problem) == (0, [], "")
+    assert not any("have none" in line for line in report)
 
 
 @pytest.mark.parametrize("kind", [wire.CONTROLLER, wire.HEAD])

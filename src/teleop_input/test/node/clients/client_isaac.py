@@ -1,4 +1,4 @@
-"""Runs in Isaac Teleop's environment: plays a recording with its ReplaySession and prints it, one JSON list a moment."""
+"""Runs in Isaac Teleop's environment: plays recordings with its ReplaySession and prints them, a JSON list a moment."""
 
 import json
 import sys
@@ -24,15 +24,17 @@ def head(value):
     return None if value is None else [pose(value.pose), value.is_valid, value.is_tracked]
 
 
-def main(path, count):
+def play(path, count):
     controllers, headset = ControllerTracker(), HeadTracker()
     with ReplaySession.run(McapReplayConfig(path, [(controllers, "controllers"), (headset, "head")])) as session:
-        out = []
-        for _ in range(int(count)):
+        for _ in range(count):
             session.update()
             hands = (controllers.get_left_controller(session), controllers.get_right_controller(session))
-            out.append([*map(controller, hands), head(headset.get_head(session))])
-    print(json.dumps(out))
+            yield [*map(controller, hands), head(headset.get_head(session))]
+
+
+def main(count, *paths):
+    print(json.dumps([list(play(path, int(count))) for path in paths]))
 
 
 main(*sys.argv[1:])
