@@ -1,0 +1,1 @@
+"""What works on this machine, found without importing anything that is native."""
