@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import importlib
 import struct
+import threading
 from collections.abc import Callable
 from typing import Any
 
+from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
@@ -50,7 +52,7 @@ def codec(record: type) -> Codec:
 class RecordPublisher:
     """Publishes records of one class."""
 
-    def __init__(self, node: TeleopNode, record: type, topic: str, qos: QoSProfile) -> None:
+    def __init__(self, node: Node, record: type, topic: str, qos: QoSProfile) -> None:
         """Create the publisher of ``record``'s message on ``topic``."""
         wire = codec(record)
         self._encode = wire.encode
@@ -61,15 +63,16 @@ class RecordPublisher:
         self.publisher.publish(self._encode(record))
 
 
-def subscribe(node: TeleopNode, record: type, topic: str, callback: Callable[[Any], None], qos: QoSProfile) -> Subscription:
+def subscribe(node: Node, record: type, topic: str, callback: Callable[[Any], None], qos: QoSProfile) -> Subscription:
     """Subscribe to ``topic`` and hand each sample to ``callback`` as a record.
 
-    The callback runs with the node's lock held. Bytes that do not decode are refused and logged, never raised into the executor.
+    The callback runs with the node's lock held, if it is a TeleopNode.
+    Bytes that do not decode are refused and logged, never raised into the executor.
     """
     wire = codec(record)
     decode = wire.decode
 
-    lock = node.lock
+    lock = node.lock if isinstance(node, TeleopNode) else threading.Lock()
 
     def received(data: bytes) -> None:
         try:

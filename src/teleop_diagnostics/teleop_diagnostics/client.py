@@ -1,16 +1,17 @@
-"""The status of every provider and device for any node of ours: getters that read a cache and do no I/O.
+"""The status of every provider and device for any node: getters that read a cache and do no I/O.
 
 ::
 
-    status = StatusClient(node)  # a TeleopNode
+    status = StatusClient(node)  # any rclpy node
     left = status.get_device_status("arm/left")
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from teleop_common import qos
 from teleop_common.records import DeviceStatus, ProviderStatus, StatusSnapshot
-from teleop_common.runner import TeleopNode
 from teleop_common.transport import subscribe
 from teleop_diagnostics.cache import StatusCache
 
@@ -18,7 +19,7 @@ from teleop_diagnostics.cache import StatusCache
 class StatusClient:
     """Hears ``/teleop/devices``."""
 
-    def __init__(self, node: TeleopNode) -> None:
+    def __init__(self, node: Any) -> None:
         """Subscribe on ``node``."""
         self._cache = StatusCache()
         subscribe(node, StatusSnapshot, "/teleop/devices", self._cache.take, qos.LATCHED)

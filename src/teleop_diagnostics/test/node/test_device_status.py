@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import Bool
 
 from teleop_common import qos, records
@@ -148,6 +150,19 @@ def test_node_that_dies_is_noticed_by_its_pid_and_the_launch_adds_how(graph):
         node.until(lambda: debug().term_signal == 9, 5.0, "the signal")
     assert debug().reason == StatusReason.PROCESS_SIGNALED
     assert client.get_device_status("debug/headset").state == DeviceState.UNAVAILABLE
+
+
+def test_client_serves_a_plain_node_and_answers_none_before_it_heard_anything(graph):
+    node, _, _ = graph
+    plain = rclpy.create_node("plain", context=node.context)
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(plain)
+    client = StatusClient(plain)
+    assert client.get_device_status("untouched/it") is None
+    assert client.get_status().updated_at_ns == 0
+    node.until(lambda: executor.spin_once(timeout_sec=0.1) or client.get_device_status("untouched/it"), 5.0, "the status")
+    executor.remove_node(plain)
+    plain.destroy_node()
 
 
 def test_diagnostics_and_the_tree_are_published_once_a_second(graph):
