@@ -191,6 +191,18 @@ def test_replay_begins_again_when_told_to_loop_and_ends_for_all_arms_when_one_is
     assert run.chain.log.commands["right"][-1].position == held
 
 
+def test_take_is_played_onto_drooping_servos_behind_their_buses(session):
+    take = load(session)
+    short = script.Script("short", take.times[:150], {arm: values[:150] for arm, values in take.joints.items()})
+    run = Replaying(short, bus=True, leash="hardware", collision=False)
+    run.run(Phase.DONE)
+    for arm in ARMS:
+        lag, committed, measured = behind(run, arm, short)
+        print(f"{arm}: {lag:.3f} s behind; then commands off by {committed} rad, measured joints by {measured}")
+        assert committed[:5].max() < 0.005
+        assert 0.005 < measured[:5].max() < 0.2
+
+
 def test_take_of_another_robot_arm_or_without_commands_is_refused(session):
     with pytest.raises(ConfigError, match=r"robot of take .* choose a take of this robot"):
         load(session, limits.load(ROOT / "config/limits/ur5.yaml"))

@@ -74,9 +74,9 @@ class ActionReplay:
     since: float | None = None
     start: dict[str, Joints] = field(default_factory=dict)
 
-    def refused(self, arm: str, why: str) -> None:
-        """Take the guard's refusal of an arm: none of them moves."""
-        self._fail(f"arm '{arm}': {why}")
+    def refused(self, why: str) -> None:
+        """Take the guard's refusal of an arm, in its words: none of them moves."""
+        self._fail(why)
 
     def stop(self) -> None:
         """End it: the arms are to be given back where they are."""
@@ -148,13 +148,13 @@ class ActionReplay:
             if self.cursor.at_end:
                 self._enter(Phase.SETTLING, now)
             return wanted
-        arm, joint, distance = self._farthest(reference, last)
+        _, joint, distance = self._farthest(reference, last)
         if distance > self.settings.arrived and now - self.since < self.settings.patience:
             return last
         if self.cursor.loop:
             self._ease(now, reference)
             return dict(self.start)
-        self.reason = f"ended; farthest from it: {arm} {joint}, {distance:.3f} rad"
+        self.reason = f"played to its end; {joint} was told {distance:.3f} rad from there"
         self._enter(Phase.DONE, now)
         return last
 

@@ -24,6 +24,7 @@ from teleop_recorder.replay.cursor import Cursor
 from teleop_recorder.replay.params import ActionsParams
 
 WAIT = 10.0  # [s] for the guard and every driver
+UNKNOWN = "_NODE_NAME_UNKNOWN_"  # what the middleware calls a node before it has heard its name
 SIMULATION = "sim"  # the only node whose arms can hurt nobody
 
 
@@ -73,14 +74,14 @@ class ActionsNode(TeleopNode):
 
     def _ask(self, now: float) -> None:
         """Ask for every arm, once the guard and all drivers are there and none of them moves what it must not."""
-        drivers = {arm: self.get_publishers_info_by_topic(f"/{arm}/driver_state") for arm in self.core.script.joints}
-        missing = [arm for arm, found in drivers.items() if not found]
+        drivers = {arm: self._drivers(arm) for arm in self.core.script.joints}
+        missing = [arm for arm, found in drivers.items() if not found or UNKNOWN in found]
         if self._authority is None or missing or not self._client.service_is_ready():
             if now - self._begun > WAIT:
                 who = f"driver of {missing[0]}" if missing else "guard"
                 self.fail(ConfigError("graph", who, "nobody", f"one within {WAIT:g} s", "start it"))
             return
-        real = [arm for arm, found in drivers.items() if any(each.node_name != SIMULATION for each in found)]
+        real = [arm for arm, found in drivers.items() if found != {SIMULATION}]
         if real and not self._params.real:
             remedy = "see that nobody is in their reach, then say --real"
             self.fail(ConfigError("arms", ", ".join(real), "real ones", "simulated ones without confirmation", remedy))
@@ -90,13 +91,17 @@ class ActionsNode(TeleopNode):
             request = ArmOwner.Request(arm=arm, owner=OWNER, acquire=True)
             self._client.call_async(request).add_done_callback(partial(self._answered, arm))
 
+    def _drivers(self, arm: str) -> set[str]:
+        """Return the names of the nodes that drive an arm."""
+        return {each.node_name for each in self.get_publishers_info_by_topic(f"/{arm}/driver_state")}
+
     def _answered(self, arm: str, future: Any) -> None:
         with self.lock:
             answer = future.result()
             if answer.success:
                 self._owned.add(arm)
             elif self.core.phase not in OVER:
-                self.core.refused(arm, answer.message)
+                self.core.refused(answer.message)
 
     def _give_back(self) -> None:
         """Release the arms and end the process: with status 0 when the take was played to its end."""

@@ -220,7 +220,7 @@ def test_nothing_is_asked_of_an_arm_that_is_not_given_and_it_is_not_waited_for_l
     step(core, 3.1, state=Authority.IDLE, owner="")
     assert core.phase is Phase.FAILED
     refused = ActionReplay(TAKE, {"left": NAMES}, Cursor(1.0))
-    refused.refused("left", "e-stop latched")
+    refused.refused("arm 'left': e-stop latched")
     assert step(refused, 0.0) is None
     assert refused.reason == "arm 'left': e-stop latched"
 
