@@ -75,7 +75,7 @@ def of_node(provider_id: str, arms: Sequence[str], joints: Sequence[str]) -> Dec
         devices += [(f"arm/{rest}/{joint}", "servo", joint.replace("_", " ")) for joint in joints]
         name = f"{rest} arm"
     elif kind in ("sim", "ros2_control"):
-        devices = [(f"arm/{arm}", "arm", "") for arm in arms]
+        devices = [(f"arm/{arm}", "arm", f"{arm} arm") for arm in arms]
         devices += [("physics", "simulation", "pace of the physics")] if kind == "sim" else []
         name = {"sim": "simulation", "ros2_control": "controllers"}[kind]
     elif kind == "camera":
