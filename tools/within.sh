@@ -7,7 +7,7 @@ workspace=$(cd "$(dirname "$0")/.." && pwd)
 prefix=$("$workspace/.venv/bin/python" -c 'import sys; print(sys.base_prefix)')
 version=$("$workspace/.venv/bin/python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
 # of a Python that belongs to the system, only itself: the rest of /usr is the other Debian's
-if [ "$prefix" = /usr ]; then binds="/usr/bin/$version /usr/lib/$version"; else binds=$prefix; fi
+if [ "$prefix" = /usr ]; then binds="/usr/bin/python3 /usr/bin/$version /usr/lib/$version"; else binds=$prefix; fi
 export system binds="$binds $workspace ${XDG_RUNTIME_DIR:-}" here=$PWD
 exec unshare --mount --net --pid --fork --kill-child -- bash -c '
   set -euo pipefail

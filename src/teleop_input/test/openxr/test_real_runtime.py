@@ -1,16 +1,18 @@
 """The provider on a real OpenXR runtime whose headset and controllers are driven by packets."""
 
+import ctypes
 import math
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pytest
 from monado import Operator
 
 from teleop_common.enums import Device, Provider, StatusReason
 from teleop_input.openxr.provider import OpenXrProvider
-from teleop_input.openxr.real_runtime import RealRuntime
+from teleop_input.openxr.real_runtime import HEADLESS, TIMESPEC, Handles, RealRuntime
 
 EXACT = 1e-5  # float32 on the way
 
@@ -18,8 +20,8 @@ EXACT = 1e-5  # float32 on the way
 class Rig:
     """A provider stepped at 90 Hz from the test's thread."""
 
-    def __init__(self, **options):
-        self.provider = OpenXrProvider(RealRuntime(**options), connection=7)
+    def __init__(self, handles=None):
+        self.provider = OpenXrProvider(RealRuntime(handles=handles), connection=7, external=handles is not None)
         self.frames = []
 
     def until(self, condition, timeout=10.0, what="condition"):
@@ -182,3 +184,61 @@ def test_second_session_beside_ours_disturbs_nothing(rig, operator):
     ours = rig.frames[begin:]
     assert [f.sequence for f in ours] == list(range(ours[0].sequence, ours[0].sequence + len(ours)))
     assert all(f.right.grip.flags == 15 for f in ours)
+
+
+def owned_by_another(xr):
+    """Make instance and session as another part of a program would."""
+    info = xr.InstanceCreateInfo(
+        application_info=xr.ApplicationInfo(application_name="owner", api_version=xr.Version(1, 0, 0)),
+        enabled_extension_names=[HEADLESS, TIMESPEC],
+    )
+    instance = xr.create_instance(info)
+    system = xr.get_system(instance, xr.SystemGetInfo(xr.FormFactor.HEAD_MOUNTED_DISPLAY))
+    return instance, xr.create_session(instance, xr.SessionCreateInfo(system_id=system))
+
+
+def begin_when_ready(xr, instance, session):
+    """Poll as the owner does, and begin the session once it is READY."""
+    end = time.monotonic() + 5.0
+    while time.monotonic() < end:
+        try:
+            event = xr.poll_event(instance)
+        except xr.EventUnavailable:
+            time.sleep(0.02)
+            continue
+        if xr.StructureType(event.type) == xr.StructureType.EVENT_DATA_SESSION_STATE_CHANGED:
+            changed = ctypes.cast(ctypes.byref(event), ctypes.POINTER(xr.EventDataSessionStateChanged)).contents
+            if xr.SessionState(changed.state) == xr.SessionState.READY:
+                kind = xr.ViewConfigurationType.PRIMARY_STEREO
+                xr.begin_session(session, xr.SessionBeginInfo(primary_view_configuration_type=kind))
+                return
+    raise AssertionError("the session does not become READY")
+
+
+def test_session_of_another_owner_is_sampled_and_left_to_it(service, operator):
+    import xr
+
+    instance, session = owned_by_another(xr)
+    rig = Rig(Handles(instance, session))
+    with pytest.raises(AssertionError):
+        rig.until(lambda: rig.frames and rig.frames[-1].right.connected, 0.3)  # nobody has begun it
+    begin_when_ready(xr, instance, session)
+    # the runtime gives focus in answer to the owner's polling
+    end = time.monotonic() + 5.0
+    while not (rig.frames and rig.frames[-1].right.grip.flags == 15) and time.monotonic() < end:
+        with suppress(xr.EventUnavailable):
+            xr.poll_event(instance)
+        with suppress(AssertionError):
+            rig.until(lambda: False, 0.02)
+    rig.focused()
+    assert (rig.provider.state, rig.provider.reason) == (
+        Provider.AVAILABLE,
+        StatusReason.EXTERNAL_OPENXR_HEALTH_UNKNOWN,
+    )
+    assert rig.provider.devices()[0].state == Device.UNKNOWN
+    rig.provider.stop()
+    # what the owner made is still the owner's
+    assert xr.get_instance_properties(instance).runtime_name.startswith(b"Monado")
+    xr.request_exit_session(session)
+    xr.destroy_session(session)
+    xr.destroy_instance(instance)
