@@ -42,8 +42,13 @@ class OpenXrInput(TeleopNode):
     def close(self) -> None:
         """Stop stepping, close the session and say so."""
         super().close()
-        self._core.stop()
-        self._report()
+        # not for ever: a step may hang in a call into a runtime that hangs
+        if self.lock.acquire(timeout=0.5):
+            try:
+                self._core.stop()
+                self._report()
+            finally:
+                self.lock.release()
 
     def _step(self) -> None:
         monotonic_ns = time.monotonic_ns()

@@ -1,6 +1,7 @@
 """The main job from a real OpenXR runtime on: its driven controllers move the simulated arms, and its troubles hold them."""
 
 import math
+import signal
 import time
 
 import numpy as np
@@ -160,6 +161,28 @@ def test_killed_runtime_holds_the_arms_and_its_return_needs_a_new_squeeze(runnin
     engage(graph, again, "right")
     release(graph, again, "right")
     again.close()
+
+
+def test_hung_runtime_holds_the_arm_and_goes_on_with_a_new_squeeze(running):
+    graph, service, frames, _ = running
+    operator = Operator()
+    engage(graph, operator, "right")
+    service.process.send_signal(signal.SIGSTOP)
+    try:
+        time.sleep(0.3)
+        count = len(frames)
+        operator.right.position = (0.3, 1.4, -0.6)
+        operator.send()
+        assert stands_still(graph, "right")
+        assert len(frames) == count
+    finally:
+        service.process.send_signal(signal.SIGCONT)
+    graph.until(lambda: frames[-1].right.grip.pose.position[1] > 1.39, 5.0, "frames again")
+    assert frames[-1].right.squeeze == 1.0
+    assert stands_still(graph, "right")
+    engage(graph, operator, "right")
+    release(graph, operator, "right")
+    operator.close()
 
 
 def test_b_stops_the_arms(running):
