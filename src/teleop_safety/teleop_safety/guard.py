@@ -25,9 +25,9 @@ from teleop_safety.owners import Owners
 from teleop_safety.settings import Instant, Settings, ns
 from teleop_safety.state import ArmState, Target, dump, parse
 
-# [s] since the last motion commit, after which a tick goes on with a cut motion: a frame of 90 Hz may be 11 ms late before, and
-# one of 30 Hz always has a tick before it
-_PATIENCE = 0.022
+# [s] since the last motion commit, after which a tick goes on with a cut motion: a frame of 90 Hz may be 11 ms late before. Where
+# frames come so slowly that one cannot be credited with all of its period, sooner, so that a tick takes the rest
+_PATIENCE, _SOONER = 0.022, 0.015
 
 
 class Guard(Committer):
@@ -261,7 +261,7 @@ class Guard(Committer):
             and state.target is not None
             and state.authority == Authority.DRIVING
             # frames that flow go on with it themselves: a tick between two would stop at the older target
-            and at.mono - state.moved_at > ns(_PATIENCE)
+            and at.mono - state.moved_at > ns(_SOONER if state.target.period > ns(self.settings.credit) else _PATIENCE)
         }
         for arm, state in self.arms.items():
             if step := self._owners.tick(at, shared, arm, state, out):
@@ -330,7 +330,8 @@ class Guard(Committer):
                 commit.hold(state, at.mono, shared.frame_stamp)
                 continue
             speed = commit.target_speed(state.target, position, stamp)
-            state.target = Target(position, reason, targets.frame_sequence, stamp, speed, stamp)
+            period = stamp - state.target.stamp if state.target else 0
+            state.target = Target(position, reason, targets.frame_sequence, stamp, speed, stamp, period)
             moves[target.arm] = Motion(state.target, self._credit(at, state, stamp))
         if moves:
             self._commit(at, moves, out)

@@ -22,6 +22,7 @@ class Target:
         stamp: that frame's stamp, an external target's own, 0 for none [ns].
         speed: at which targets move, from the one before to this one [rad/s]; empty: none came before.
         origin: stamp that commands name as their origin [ns], 0 for none.
+        period: time from the stamp of the one before to this one's [ns], 0 when none came before.
     """
 
     position: Joints
@@ -30,6 +31,7 @@ class Target:
     stamp: int
     speed: Joints = ()
     origin: int = 0
+    period: int = 0
 
 
 @dataclass
