@@ -36,6 +36,7 @@ class ArmConfig:
         rest: where the arm may lie without torque [rad].
         park_speed: largest speed on the way there [rad/s].
         park_time: longest time for it [s].
+        park_near: how far from there each joint may lie when torque goes off [rad]; more than these servos droop.
     """
 
     driver: DriverConfig
@@ -49,6 +50,7 @@ class ArmConfig:
     rest: tuple[float, ...] = ()
     park_speed: float = 2.0
     park_time: float = 3.0
+    park_near: float = 0.15
 
 
 @dataclass
@@ -129,14 +131,18 @@ class ArmCore:
             self.driver.restart(goal)
             self.driver.memory = replace(self.driver.memory, torque_on=on)
             if was.torque_on and not on:
-                self.fault = "the servos lost torque while they were away"
+                self.fail("the servos lost torque while they were away")
         mixed = [name for name, is_on in zip(self.config.joints, torque) if is_on]
         if mixed and not on:
-            self.fault = f"torque is on at {', '.join(mixed)} alone; ask for torque off or on"
+            self.fail(f"torque is on at {', '.join(mixed)} alone; ask for torque off or on")
         for servo, is_on in zip(self.samples.servos, torque):
             servo.suspect, servo.torque = False, is_on
         self.connected, self.problem = True, ""
         self._credited = now
+
+    def fail(self, fault: str) -> None:
+        """Refuse commands and hold from now on, for the reason ``fault``; a way to rest ends where it is."""
+        self.fault, self.parking = fault, None
 
     def lost(self, problem: str) -> None:
         """The port is gone, or what answers is not the calibrated arm."""
@@ -160,7 +166,7 @@ class ArmCore:
             # its goal is now nearly a turn away the wrong way round: limp is the lesser evil, the other joints hold
             self.let_go.update(self.config.ids[index] for index in crossed)
             names = ", ".join(self.config.joints[index] for index in dict.fromkeys(crossed))
-            self.fault = f"{names} was turned over the end of its scale and let go; ask for torque off, turn it back by hand"
+            self.fail(f"{names} was turned over the end of its scale and let go; ask for torque off, turn it back by hand")
 
     def took_torque(self, index: int, on: bool) -> None:
         """The torque switch of servo ``index`` was read: one that fell without being asked lost its supply, and its goal too."""
@@ -174,11 +180,11 @@ class ArmCore:
         elif all(s.torque is False for s in self.samples.servos):
             # the whole arm is limp: say so, and let its goal follow
             driver.torque(False, self.measured() or driver.memory.goal)
-            self.fault, self.parking = "all servos lost their torque (supply); ask for torque on", None
+            self.fail("all servos lost their torque (supply); ask for torque on")
         else:
             off = [name for name, s in zip(self.config.joints, self.samples.servos) if s.torque is False]
             # the first cause stands: what is let go for it has no torque either
-            self.fault = self.fault or f"{', '.join(off)} lost torque (supply or cable); ask for torque off, then on"
+            self.fail(self.fault or f"{', '.join(off)} lost torque (supply or cable); ask for torque off, then on")
 
     # what comes from the graph
 
@@ -298,6 +304,21 @@ class ArmCore:
         self.parking = parking.plan(driver.memory.goal, self.config.rest, now, self.config.park_speed, self.config.park_time)
         if self.parking is None:
             return f"rest is farther than {self.config.park_time:g} s at {self.config.park_speed:g} rad/s; the arm holds"
+        return ""
+
+    def rested(self, now: float) -> str:
+        """Return why torque may not go off at the end of the way to rest, empty when the arm lies there."""
+        measured, near = self.measured(), self.config.park_near
+        if self.parking is None or measured is None:
+            return f"parking was cut short ({self._held() or 'e-stop, or torque asked anew'}); the arm holds"
+        unsure = [
+            n for n, s in zip(self.config.joints, self.samples.servos) if s.suspect or s.age(now) > self.config.sample_timeout
+        ]
+        if unsure:
+            return f"nobody knows where {', '.join(unsure)} is; the arm holds"
+        off = [n for n, q, end in zip(self.config.joints, measured, self.parking.end) if not abs(q - end) <= near]
+        if off or not self.parking.over(now):
+            return f"{', '.join(off) or 'the arm'} has not come to within {near:g} rad of its rest; the arm holds"
         return ""
 
     # what is published

@@ -502,5 +502,37 @@ def test_parking_starts_from_the_last_command_and_releases_at_rest():
     assert max(speeds) <= 2.05
     assert not b.command(last), "nobody else moves it meanwhile"
     b.run(0.3)
+    assert b.core.rested(b.loop.time) == ""
     assert b.torque(False) == ""
     assert b.truth() == pytest.approx(HOME, abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("gone left id=6", "parking was cut short .*gripper lost torque"),
+        ("lose left id=3", "nobody knows where elbow_flex is"),
+        ("stick left id=1", "shoulder_pan has not come to within"),
+    ],
+)
+def test_parking_that_does_not_bring_every_joint_to_rest_keeps_torque_on(fault, words):
+    b = bench().armed()
+    b.run(0.5, drift(b, joint=0, speed=1.5))
+    assert b.core.park(b.loop.time) == ""
+    way = b.core.parking
+    b.tell(fault)
+    b.run(0.12)
+    if fault.startswith("gone"):
+        b.tell(fault.replace("gone", "back"))
+    while not way.over(b.loop.time):
+        b.run(0.02)
+    b.run(0.3)
+    assert re.search(words, b.core.rested(b.loop.time))
+
+
+def test_way_to_rest_is_not_over_before_its_end():
+    b = bench().armed()
+    b.run(0.5, drift(b, joint=0, speed=0.5))
+    assert b.core.park(b.loop.time) == ""
+    b.run(0.05)
+    assert "has not come" in b.core.rested(b.loop.time)
