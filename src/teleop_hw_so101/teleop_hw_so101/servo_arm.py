@@ -89,7 +89,7 @@ class ServoArm:
         self.counts: dict[int, Counts] = {}
         self._next_try = -float("inf")
         self._release: set[int] = set()
-        self._wanted: list[tuple[bool, Callable[[str], None]]] = []
+        self._wanted: list[tuple[bool, Callable[[str], None], float]] = []
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -101,9 +101,15 @@ class ServoArm:
         """Path of the port."""
         return self._open.port
 
-    def ask(self, torque_on: bool, answer: Callable[[str], None]) -> None:
-        """Ask for torque; the next cycle does it and calls ``answer`` with why it did not, empty when it did."""
-        self._wanted.append((torque_on, answer))
+    def ask(self, torque_on: bool, answer: Callable[[str], None], until: float = float("inf")) -> None:
+        """Ask for torque; the next cycle does it and calls ``answer`` with why it did not, empty when it did.
+
+        Args:
+            torque_on: whether it shall be on.
+            answer: called once, from the thread of the bus.
+            until: when nobody waits for "on" any more (clock of the line) [s]; "off" never expires.
+        """
+        self._wanted.append((torque_on, answer, until))
 
     def cycle(self, now: float) -> None:
         """Do what is due at ``now`` (monotonic [s])."""
@@ -133,7 +139,7 @@ class ServoArm:
         if self.core.connected:
             return
         while self._wanted:
-            torque_on, answer = self._wanted.pop(0)
+            torque_on, answer, _ = self._wanted.pop(0)
             if not torque_on:
                 self._release.update(self.ids)  # done as soon as they can be reached
             answer(f"torque of '{self.core.config.driver.arm}': got no connection, allowed a connected arm; {self.core.problem}")
@@ -191,8 +197,11 @@ class ServoArm:
     def _work(self, bus: FeetechBus, now: float) -> None:
         bus.budget(self.setup.budget)
         while self._wanted:
-            torque_on, answer = self._wanted.pop(0)
-            answer(self._arm(bus) if torque_on else self._let_go(bus))
+            torque_on, answer, until = self._wanted[0]
+            refusal = self._arm(bus, until) if torque_on else self._let_go(bus)
+            # not before: a port that is pulled meanwhile leaves it to _refuse
+            self._wanted.pop(0)
+            answer(refusal)
             bus.budget(self.setup.budget)
         self._release |= self.core.let_go
         self.core.let_go.clear()
@@ -257,10 +266,20 @@ class ServoArm:
 
     # torque
 
-    def _arm(self, bus: FeetechBus) -> str:
-        """Turn torque on where the arm stands, or on none of its servos; returns why not."""
+    def _withdrawn(self, bus: FeetechBus, until: float) -> str:
+        """Return why torque is not wanted any more, empty while it is."""
         with self._lock:
             refusal = self.core.may_arm()
+        if not refusal and not all(torque_on for torque_on, _, _ in self._wanted):
+            refusal = f"torque of '{self.core.config.driver.arm}': got on, then off; it is off"
+        if not refusal and bus.stream.now() > until:
+            refusal = f"torque of '{self.core.config.driver.arm}': got on, but not in the time it was waited for; ask again"
+        return refusal
+
+    def _arm(self, bus: FeetechBus, until: float) -> str:
+        """Turn torque on where the arm stands, or on none of its servos; returns why not."""
+        refusal = self._withdrawn(bus, until)
+        with self._lock:
             driver = self.core.driver
             done = driver is not None and driver.memory.torque_on and not self.core.fault
         if refusal or done:
@@ -280,6 +299,9 @@ class ServoArm:
             return f"torque of '{arm}': got no fresh reading of every servo, allowed one; ask again"
         self._release.clear()
         for index, servo in enumerate(self.ids):
+            if refusal := self._withdrawn(bus, until):
+                self._let_go(bus)
+                return refusal
             with bus.patiently(self.setup.patience):
                 failed = self._arm_one(bus, servo, seeds[servo], self.setup.registers[index])
             if failed:
