@@ -52,7 +52,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.env: dict[str, Any] = {"WireError": WireError}
+        self.env: dict[str, Any] = {"WireError": WireError, "StructError": struct.error}
         self.names = 0
 
     def name(self, prefix: str) -> str:
@@ -109,8 +109,8 @@ class Codec:
         if list(record._fields) != fields:  # type: ignore[attr-defined]
             raise TypeError(f"record {record.__name__}: fields {record._fields} differ from the message's {fields}")  # type: ignore[attr-defined]
 
-    def _finish(self, w: _Writer, head: str) -> Any:
-        source = head + "\n" + "\n".join(w.lines) + "\n"
+    def _finish(self, w: _Writer, head: str, tail: str = "") -> Any:
+        source = head + "\n" + "\n".join(w.lines) + "\n" + tail
         exec(compile(source, f"<cdr {self.record.__name__}>", "exec"), w.env)  # noqa: S102 - our own generated source
         return w.env["codec"]
 
@@ -125,7 +125,9 @@ class Codec:
         expr = self._read(w, 0, self.msg_class, self.record, run)
         self._flush_read(w, 0, run)
         w.line(0, f"return {expr}")
-        return self._finish(w, "def codec(b):")  # type: ignore[no-any-return]
+        # one kind of error for whatever is wrong with the bytes, so that no caller forgets one
+        tail = "  except StructError as e:\n    raise WireError('%d bytes: %s; check the sender' % (len(b), e)) from e\n"
+        return self._finish(w, "def codec(b):\n  try:", tail)  # type: ignore[no-any-return]
 
     def _flush_read(self, w: _Writer, depth: int, run: list[tuple[str, str]]) -> None:
         if run:

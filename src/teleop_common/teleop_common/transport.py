@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import struct
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -77,7 +76,7 @@ def subscribe(node: Node, record: type, topic: str, callback: Callable[[Any], No
     def received(data: bytes) -> None:
         try:
             sample = decode(data)
-        except (WireError, ValueError, struct.error) as error:
+        except (WireError, ValueError) as error:
             node.get_logger().warning(
                 f"topic '{topic}': refused a sample that does not decode: {error}", throttle_duration_sec=5.0
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,7 +99,7 @@ def _recording(topic: str, data: tuple[bytes, ...], source: str) -> Recording:
     for i, row in enumerate(data):
         try:
             frame = decode(row)
-        except (WireError, ValueError, struct.error) as error:
+        except (WireError, ValueError) as error:
             raise ConfigError("bag", source, f"frame {i}: {error}", "TeleopFrame messages", "record again") from error
         stamps.append(frame.header.stamp)
         connections.append(frame.connection)

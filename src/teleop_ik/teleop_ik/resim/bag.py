@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,7 @@ def read(path: str | Path) -> Recording:
                 found[topic].append(codec(RECORDS[topic]).decode(data))
             elif match := _JOINTS.fullmatch(topic):
                 joints.setdefault(match[1], []).append(codec(JointState).decode(data))
-        except (WireError, ValueError, struct.error) as error:
+        except (WireError, ValueError) as error:
             raise ConfigError(
                 "bag", str(path), f"{topic}: {error}", "messages of this version", "re-simulate with the version that recorded it"
             ) from error

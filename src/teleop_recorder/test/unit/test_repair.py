@@ -127,6 +127,16 @@ def test_closed_session_is_one_file_and_a_bag_with_every_message(tmp_path):
     assert len(list(BAG.messages(session.journal, ["/teleop/input/debug/frame"]))) == 40
 
 
+@pytest.mark.parametrize("length", [5, 40, 120])
+def test_message_that_breaks_off_is_kept_and_told_and_ends_nothing(tmp_path, length):
+    writer = record(tmp_path, 10)
+    whole = writer.sample("/left/joint_command", command(10), stamp(10))
+    writer.core.hear([whole._replace(data=whole.data[:length])], 0.1, stamp(10))
+    assert "1 samples do not decode" in writer.core.notice
+    writer.step()
+    assert writer.core.state(stamp(11)).recording
+
+
 def test_scene_snapshot_opens_without_this_repository(tmp_path):
     import mujoco
 
