@@ -146,8 +146,7 @@ class ArmCore:
 
     def lost(self, problem: str) -> None:
         """The port is gone, or what answers is not the calibrated arm."""
-        if self.connected:
-            self.samples.forget()
+        self.samples.forget()
         self.connected, self.problem, self.parking = False, problem, None
 
     def took_motion(self, read_time: float | None) -> None:
