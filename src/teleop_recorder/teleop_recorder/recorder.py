@@ -16,7 +16,7 @@ from teleop_recorder import grade, hdf5, layout, pictures
 from teleop_recorder.counts import Counts
 from teleop_recorder.layout import Session
 from teleop_recorder.lock import Lock
-from teleop_recorder.rows import Row, Rows
+from teleop_recorder.rows import HOLD, Row, Rows
 from teleop_recorder.samples import Journal, Sample, Surroundings
 from teleop_recorder.take import Take, Wanted, iso, put_aside
 
@@ -94,6 +94,7 @@ class Recorder:
         self._next = 0
         self._task = settings.task
         self._estop = False
+        self._latched: int | None = None  # [ns]: when the latch was heard that ends the take
         self._refused = 0
         self._flushed = self._looked = 0.0
         self._step = -1
@@ -154,7 +155,8 @@ class Recorder:
             return Reply(False, refusal)
         assert self.session is not None
         self._task = task or self._task
-        self._rows.begin()
+        self._rows.begin(stamp)
+        self._latched = None
         self.take = Take(self.session, self._next, self._task, stamp, self._wanted, self.counts)
         self._next += 1
         self.error = self.notice = ""
@@ -224,6 +226,8 @@ class Recorder:
                 take(record, sample.received)
                 if topic == self._decoders.estop:
                     self._estop = record.latched
+                    if record.latched and self.take is not None and self._latched is None:
+                        self._latched = sample.received
                 elif topic == self._decoders.sim:
                     self._watch(record, now)
         except ValueError as error:
@@ -240,14 +244,19 @@ class Recorder:
         rows = self._rows.ready(stamp)
         if self.take is None:
             return
-        if self._write(rows) or self._estop:
-            # nothing of after the stop; a guard that died before it said so in a commit has said it in its latch
+        if self._write(rows):
+            # nothing of after the stop
             self._finish("estop", stamp, drain=False)
+        elif self._latched is not None and stamp - HOLD >= self._latched + HOLD:
+            # the latch overtakes the commits of before it and the one that tells the stop; a guard that died tells none
+            self._finish("estop", stamp)
 
     def _write(self, rows: Sequence[Row]) -> bool:
         """Write rows up to the first one under e-stop; return whether there was one."""
         assert self.take is not None
         for row in rows:
+            if self._latched is not None and row.stamp > self._latched + HOLD:
+                return False
             if row.stamp >= self.take.began:
                 self.take.add(row)
                 if row.stopped:
@@ -259,7 +268,7 @@ class Recorder:
         assert self.take is not None
         try:
             rows = self._rows.ready(stamp, stamp)
-            if drain and self._write(rows):
+            if (drain and self._write(rows)) or self._latched is not None:
                 reason = "estop"
         finally:
             take, self.take = self.take, None

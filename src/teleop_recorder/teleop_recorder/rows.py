@@ -99,11 +99,11 @@ class Rows:
         self._began: int | None = None
         self._written = self._late = 0
 
-    def begin(self) -> None:
-        """Begin a take: its time counts from its first row."""
+    def begin(self, stamp: int) -> None:
+        """Begin a take at ``stamp`` [ns]: its time counts from its first row; commits of after that may be heard already."""
         self._began = None
         self._last_commit = None
-        self._commits.clear()
+        self._commits = {number: commit for number, commit in self._commits.items() if commit.stamp >= stamp}
         self._written = self._late = 0
 
     # ---- what was heard; stamps and arrivals in ns since the epoch

@@ -96,8 +96,46 @@ def test_latch_that_no_commit_tells_ends_the_take(bench, tmp_path):
     bench.do(START)
     bench.step(20)
     bench.estop()
+    for _ in range(25):  # a guard that died
+        bench.recorder.hear([], bench.number * 0.01, stamp(bench.number))
+        bench.number += 1
     assert bench.recorder.take is None
-    assert next(iter(episodes(tmp_path).values()))["end_reason"] == "estop"
+    (attributes,) = episodes(tmp_path).values()
+    assert (attributes["end_reason"], attributes["frames"]) == ("estop", 21)
+
+
+@pytest.mark.parametrize("ahead", [0, 3])
+def test_latch_that_comes_before_its_commit_costs_no_row_up_to_the_stop(bench, tmp_path, ahead):
+    bench.do(START)
+    bench.step(20)
+    bench.estop()
+    bench.step(ahead)
+    bench.step(30, Authority.ESTOP, Reason.ESTOP)
+    assert bench.recorder.take is None
+    with h5py.File(only_folder(tmp_path) / "episodes.hdf5") as file:
+        take = file["episodes/episode_00000"]
+        assert take["meta/commit"][:].tolist() == list(range(1, 23 + ahead))
+        assert take["control/left/reason"][-1].tolist() == [int(Reason.ESTOP)] * 6
+        assert take.attrs["end_reason"] == "estop"
+
+
+def test_take_ended_by_hand_right_after_the_latch_says_estop(bench, tmp_path):
+    bench.do(START)
+    bench.step(20)
+    bench.estop()
+    assert bench.do(END).success
+    (attributes,) = episodes(tmp_path).values()
+    assert (attributes["end_reason"], attributes["frames"]) == ("estop", 21)
+
+
+def test_commits_heard_while_a_start_is_settled_are_in_the_take(bench, tmp_path):
+    # the node takes the time, waits for what is on its way, hears it, and starts as of that time
+    bench.step(10)
+    assert bench.recorder.command(START, "", 0.1, stamp(8)).success
+    bench.step(30)
+    bench.do(END)
+    with h5py.File(only_folder(tmp_path) / "episodes.hdf5") as file:
+        assert file["episodes/episode_00000/meta/commit"][:].tolist() == list(range(9, 41))
 
 
 def test_toggle_starts_then_ends_and_numbers_go_on(bench, tmp_path):
