@@ -246,14 +246,26 @@ class ArmCore:
             )
         return ""
 
-    def armed(self) -> str:
-        """The bus has torque on at the measured positions; returns why it must go off again, empty when it may stay."""
+    def turned(self) -> str:
+        """Return which joints were turned over the end of their scale, empty for none: torque would turn them a whole turn."""
+        motions = [(name, s.motion) for name, s in zip(self.config.joints, self.samples.servos)]
+        over = [name for name, m in motions if m is not None and m.raw != m.position]
+        if not over:
+            return ""
+        names = ", ".join(over)
+        return (
+            f"torque of '{self.config.driver.arm}': got {names} over the end of its scale, allowed within; turn it back by hand"
+        )
+
+    def armed(self, seeds: Sequence[int]) -> str:
+        """The bus has torque on at ``seeds`` [step]; returns why it must go off again, empty when it may stay."""
         refusal = self.may_arm()
         if refusal or self.driver is None:
             return refusal or self.problem
         # by way of off: after a fault the goal is the one that was seeded, also when torque counted as on
-        self.driver.torque(False, self._seed())
-        self.driver.torque(True, self._seed())
+        goal = tuple(scale.radians(tick) for scale, tick in zip(self.config.scales, seeds, strict=True))
+        self.driver.torque(False, goal)
+        self.driver.torque(True, goal)
         self.fault = ""
         for servo in self.samples.servos:
             servo.torque, servo.suspect = True, False
@@ -265,15 +277,6 @@ class ArmCore:
         if self.driver is not None:
             self.driver.torque(False, self.measured() or self.driver.memory.goal)
             self.fault = ""
-
-    def seed_ticks(self) -> dict[int, int]:
-        """Return the goal of every servo that equals where it stands [step by ID]."""
-        positions = self.samples.positions or ()
-        return {i: min(max(p, s.least), s.most) for i, p, s in zip(self.config.ids, positions, self.config.scales)}
-
-    def _seed(self) -> tuple[float, ...]:
-        ticks = self.seed_ticks().values()
-        return tuple(scale.radians(tick) for scale, tick in zip(self.config.scales, ticks))
 
     # what goes to the bus
 

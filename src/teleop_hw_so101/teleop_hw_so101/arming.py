@@ -42,6 +42,8 @@ class ArmingRules:
         fresh: greatest age of what was read [s].
         outside: how far outside its calibrated range a joint may stand [step]: a servo takes no goal there, so that it moves by
             this much when torque goes on.
+        moved: how far a joint may have moved between being looked at and torque [step].
+        still: speed up to which a joint may be caught [step/s], 1 rad/s: a limp arm sags, and refusing it would let it fall.
     """
 
     voltage_min: float = 6.0
@@ -49,6 +51,8 @@ class ArmingRules:
     temperature_max: float = 60.0
     fresh: float = 1.0
     outside: int = 35
+    moved: int = 40
+    still: int = 650
 
 
 def unit_of(facts: Mapping[str, ServoFacts], ids: Mapping[str, int]) -> ArmCalibration:
@@ -139,6 +143,22 @@ def readiness(
                 "turn it back into its range by hand, or calibrate the arm anew"
             )
     return found
+
+
+def moving(position: int, velocity: int, seen: int, rules: ArmingRules) -> str:
+    """Return how a joint moves just before torque goes on, empty when it stands.
+
+    Args:
+        position: where it is [step].
+        velocity: its speed [step/s].
+        seen: where it was when it was looked at [step].
+        rules: bounds.
+    """
+    if abs(position - seen) > rules.moved:
+        return f"motion by {position - seen} ticks meanwhile (allowed ±{rules.moved}; keep the arm still)"
+    if abs(velocity) > rules.still:
+        return f"motion at {velocity} ticks/s (allowed ±{rules.still}; keep the arm still)"
+    return ""
 
 
 def _servo(name: str, f: ServoFacts, rules: ArmingRules) -> list[str]:

@@ -111,6 +111,11 @@ class ServoArm:
         """
         self._wanted.append((torque_on, answer, until))
 
+    @property
+    def asked(self) -> bool:
+        """Whether a request for torque is not answered yet."""
+        return bool(self._wanted)
+
     def cycle(self, now: float) -> None:
         """Do what is due at ``now`` (monotonic [s])."""
         try:
@@ -293,17 +298,18 @@ class ServoArm:
             return f"torque of '{arm}': got on, allowed off until this is mended: " + "\n".join(problems)
         self._motion(bus)
         with self._lock:
-            seeds = self.core.seed_ticks()
             fresh = self.core.samples.complete(bus.stream.now(), self.setup.rules.fresh)
-        if not fresh:
-            return f"torque of '{arm}': got no fresh reading of every servo, allowed one; ask again"
+            refusal = self.core.turned()
+        if refusal or not fresh:
+            return refusal or f"torque of '{arm}': got no fresh reading of every servo, allowed one; ask again"
+        seeds: list[int] = []
         self._release.clear()
-        for index, servo in enumerate(self.ids):
+        for index in range(len(self.ids)):
             if refusal := self._withdrawn(bus, until):
                 self._let_go(bus)
                 return refusal
             with bus.patiently(self.setup.patience):
-                failed = self._arm_one(bus, servo, seeds[servo], self.setup.registers[index])
+                failed = self._arm_one(bus, index, there[self.core.config.joints[index]].position, seeds)
             if failed:
                 rest = self._let_go(bus)
                 joint = self.core.config.joints[index]
@@ -312,18 +318,36 @@ class ServoArm:
                 )
                 return f"{text}; {rest}" if rest else text
         with self._lock:
-            refusal = self.core.armed()
+            refusal = self.core.armed(seeds)
         if refusal:
             # an e-stop came meanwhile
             self._let_go(bus)
         return refusal
 
-    @staticmethod
-    def _arm_one(bus: FeetechBus, servo: int, goal: int, registers: Mapping[str, int]) -> str:
-        """Turn torque on at one servo, where it stands; returns what went wrong."""
-        for name, count in registers.items():
-            if bus.write(servo, name, count) is None:
+    def _configure(self, bus: FeetechBus, index: int) -> str:
+        """Write a servo's RAM, which moves nothing; returns what went wrong."""
+        for name, count in self.setup.registers[index].items():
+            if bus.write(self.ids[index], name, count) is None:
                 return f"no answer to writing {name}"
+        return ""
+
+    def _arm_one(self, bus: FeetechBus, index: int, seen: int, seeds: list[int]) -> str:
+        """Turn torque on at one servo, where it stands, and add its goal to ``seeds``; returns what went wrong.
+
+        It was looked at when it stood at ``seen`` [step].
+        """
+        servo, scale = self.ids[index], self.core.config.scales[index]
+        if failed := self._configure(bus, index):
+            return failed
+        # read at the last moment: while the others were looked at, a hand or its weight may have moved it
+        now = bus.read(servo, *MOTION)
+        if now is None:
+            return "no answer to reading its position"
+        position = now[1]["present_position"]
+        if failed := arming.moving(position, now[1]["present_velocity"], seen, self.setup.rules):
+            return failed
+        goal = min(max(position, scale.least), scale.most)
+        seeds.append(goal)
         # the goal goes first: whatever it was before, the switch would pull there
         for name, count in (("goal_position", goal), ("torque_enable", 1)):
             if bus.write(servo, name, count) is None:

@@ -1,0 +1,94 @@
+"""Nothing that happens to an arm lets a joint leap: not torque going on, a servo heard again, or an arm taken over."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mujoco")
+
+from teleop_common import cell, limits
+from teleop_hw_so101.emulator.testing import loopback
+from teleop_hw_so101.testing import Bench
+
+CONFIG = Path(__file__).resolve().parents[4] / "config"
+ROBOT, CELL = limits.load(CONFIG / "limits/so101.yaml"), cell.load(CONFIG / "cell.yaml")
+
+
+def bench(**options):
+    loop, calibrations = loopback(ROBOT, CELL, ("left",), seed=1)
+    return Bench(loop, ROBOT, calibrations, **options)
+
+
+def torques(b):
+    return [servo.torque_on for servo in b.servos]
+
+
+def drift(b, speed, joint=0):
+    """A command a cycle that moves one joint at ``speed`` [rad/s] from where it is held, whether it is accepted or not."""
+    position = list(b.core.driver.memory.goal)
+
+    def each():
+        position[joint] += speed * 0.01
+        b.command(position)
+
+    return each
+
+
+# torque going on
+
+
+def test_joint_turned_limp_over_the_end_of_its_scale_gets_no_torque_until_it_is_turned_back():
+    loop, calibrations = loopback(ROBOT, CELL)
+    own = calibrations["left"]
+    joints = tuple(replace(j, range_min=0, range_max=4095) if j.name == "wrist_roll" else j for j in own.joints)
+    b = Bench(loop, ROBOT, {"left": replace(own, joints=joints)})
+    for name, value in (("min_position", 0), ("max_position", 4095)):
+        b.servos[4].burn(name, value)
+    b.tell("seam left id=5 value=1")
+    b.run(0.2)
+    b.tell("push left id=5 value=0.3 for=0.4")
+    b.run(0.6)
+    assert b.servos[4].present_position() < 100
+    answer = b.torque(True)
+    assert "wrist_roll over the end of its scale" in answer
+    assert torques(b) == [False] * 6
+    b.tell("push left id=5 value=-0.3 for=0.6")
+    b.run(1.0)
+    before = b.truth()[4]
+    assert b.torque(True) == ""
+    b.run(0.5)
+    assert b.truth()[4] == pytest.approx(before, abs=0.05)
+
+
+def test_joint_turned_while_its_supply_was_off_gets_torque_where_it_is():
+    b = bench()
+    b.run(0.3)
+    b.tell("gone left id=1")
+    b.run(0.1)
+    # by more than half a turn, as if there were no stops
+    b.core.samples.servos[0].motion = replace(b.core.samples.servos[0].motion, position=4000, raw=4000)
+    b.run(0.5)
+    b.tell("back left id=1")
+    b.run(1.0)
+    before = b.truth()
+    assert b.torque(True) == ""
+    b.run(0.5)
+    assert b.truth() == pytest.approx(before, abs=0.03)
+
+
+def test_joint_that_moves_while_torque_goes_on_is_not_caught():
+    b = bench()
+    b.run(0.3)
+    b.tell("push left id=5 value=1.0 for=1.0")
+    b.run(0.1)
+    assert re.search("wrist_roll': got motion .*keep the arm still", b.torque(True))
+    assert torques(b) == [False] * 6
+
+
+def test_published_goal_is_the_one_each_servo_got():
+    b = bench().armed()
+    b.run(0.1)
+    told = [s.radians(servo.goal_position()) for s, servo in zip(b.core.config.scales, b.servos)]
+    assert b.states[-1].goal == pytest.approx(told, abs=1e-9)
