@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,6 +93,10 @@ class Table:
             target.id.write(h5py.h5s.create_simple((count, *rest)), place, block[:count])
             block[:count] = self.channels[path].fill
         self._stored = self.length
+
+    def correct(self, path: str, values: Sequence[Any]) -> None:
+        """Write the stored rows of one channel anew; call ``store`` before."""
+        self._sets[path][:] = np.asarray(values[: self._stored], self.channels[path].dtype)
 
 
 @contextmanager
@@ -181,8 +185,12 @@ class TakeFile:
                     table.store()
             self._file.flush()
 
-    def close(self, attributes: Mapping[str, Any]) -> None:
+    def close(self, attributes: Mapping[str, Any], numbers: Mapping[str, Sequence[int]] | None = None) -> None:
         """Write the rest and what is known at the end.
+
+        Args:
+            attributes: see above.
+            numbers: camera → the number in its video of every picture, where they are others than those that were told.
 
         Raises:
             OSError: it cannot be written; the file is closed all the same.
@@ -190,6 +198,8 @@ class TakeFile:
         try:
             self.flush()
             with _as_os_error(self.path):
+                for camera, found in (numbers or {}).items():
+                    self.pictures[camera].correct("video_frame", found)
                 self._set(attributes)
         finally:
             with _as_os_error(self.path):
@@ -199,7 +209,7 @@ class TakeFile:
 PICTURE_CHANNELS = {
     "stamp_ns": Channel((), "i8", 0, "ns since the epoch, when the picture was taken"),
     "received_ns": Channel((), "i8", 0, "ns since the epoch, when it reached the recorder"),
-    "video_frame": Channel((), "i8", -1, "its number in the take's video, -1 where the encoder had no time for it"),
+    "video_frame": Channel((), "i8", -1, "its number in the take's video, -1 where it is not in it"),
 }
 
 

@@ -76,6 +76,8 @@ class Take:
         self.file = TakeFile(session.take(index), wanted.channels, cameras, attributes)
         hdf5.link(session, index)
         paths = {name: session.video(index, name) for name in cameras}
+        # camera → which of the pictures that the encoder accepted each one is
+        self._accepted: dict[str, list[int]] = {name: [] for name in cameras}
         self._encoders = Encoders(paths, wanted.video) if wanted.video and paths else None
 
     @property
@@ -110,6 +112,7 @@ class Take:
         if camera not in self.file.pictures or picture.stamp < self.began:
             return
         number = self._encoders.add(camera, picture.data, picture.stamp) if self._encoders is not None else -1
+        self._accepted[camera].append(number)
         self.file.pictures[camera].append({"stamp_ns": picture.stamp, "received_ns": received, "video_frame": number})
         self.grade.picture(camera, number >= 0 or self._encoders is None)
 
@@ -123,8 +126,7 @@ class Take:
         Raises:
             OSError: the rest cannot be written; the files are closed all the same.
         """
-        if self._encoders is not None:
-            self._encoders.close()
+        numbers = self._numbers()
         counts = self._counts.since_mark()
         summary = self.grade.summary(counts)
         if self._encoders is not None and self._encoders.error:
@@ -139,9 +141,21 @@ class Take:
                 "counts": counts,
                 "grade": summary,
                 "complete": True,
-            }
+            },
+            numbers,
         )
         return summary
+
+    def _numbers(self) -> dict[str, list[int]]:
+        """Finish the videos and return the number of each picture in them, which is known only now."""
+        if self._encoders is None:
+            return {}
+        written = self._encoders.close()
+        numbers = {camera: [written[camera][n] if n >= 0 else -1 for n in told] for camera, told in self._accepted.items()}
+        for camera, found in numbers.items():
+            if missing := found.count(-1):
+                self.grade.unencoded[camera] = missing
+        return numbers
 
     def discard(self, ended: int) -> None:
         """End the take and put its files aside, below ``discarded/``: nothing is deleted."""
