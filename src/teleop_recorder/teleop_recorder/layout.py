@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from teleop_common.errors import ConfigError
+from teleop_recorder.lock import Lock
 
 SCHEMA_VERSION = "1.0"
 _TAKE = re.compile(r"episode_(\d{5})\.hdf5")
@@ -51,6 +51,11 @@ class Session:
         """Folder of the scene snapshots."""
         return self.folder / "scene"
 
+    @property
+    def finished(self) -> bool:
+        """Whether it was closed, or repaired: the bag has its metadata."""
+        return (self.journal / "metadata.yaml").exists()
+
     def take(self, index: int) -> Path:
         """Return a take's own file."""
         return self.takes / f"{episode_name(index)}.hdf5"
@@ -71,10 +76,10 @@ def create(root: Path, name: str, overwrite: str = "") -> Session:
     Args:
         root: folder of all sessions.
         name: name of the new one.
-        overwrite: name of a session that may be replaced.
+        overwrite: name of a session that may be replaced: its folder is kept as ``<name>.replaced``.
 
     Raises:
-        ConfigError: the name is no file name, or there is such a session and ``overwrite`` does not name it.
+        ConfigError: the name is no file name, there is such a session and ``overwrite`` does not name it, or it is being written.
         OSError: the folder cannot be made.
     """
     if not re.fullmatch(r"[\w.-]+", name) or name.startswith("."):
@@ -84,7 +89,11 @@ def create(root: Path, name: str, overwrite: str = "") -> Session:
         if overwrite != name:
             remedy = f"choose another name, or set overwrite:={name} to replace it"
             raise ConfigError("session", name, str(folder), "a folder that is not there yet", remedy)
-        shutil.rmtree(folder)
+        lock = Lock(folder)
+        try:
+            folder.rename(root / free_name(root, f"{name}.replaced"))
+        finally:
+            lock.release()
     folder.mkdir(parents=True)
     session = Session(folder)
     session.takes.mkdir()

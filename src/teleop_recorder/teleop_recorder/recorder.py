@@ -33,7 +33,7 @@ class Settings:
     Attributes:
         root: folder of all sessions.
         session: name of the next session; empty: from the time of its opening.
-        overwrite: name of a session that may be replaced.
+        overwrite: name of a session that may be replaced, once: takes of this recorder, or of one that was killed, are not.
         task: instruction of takes that are started without one.
         margin: free space below which nothing is recorded [bytes].
         follow_simulation: start and end takes with the simulation's play and stop.
@@ -92,6 +92,7 @@ class Recorder:
         self._journal: Journal | None = None
         self._lock: Lock | None = None
         self._next = 0
+        self._overwrite = settings.overwrite
         self._task = settings.task
         self._estop = False
         self._latched: int | None = None  # [ns]: when the latch was heard that ends the take
@@ -121,13 +122,14 @@ class Recorder:
         if self.session is not None:
             return Reply(False, f"session '{self.session.folder.name}': is open; close it first")
         name = self.settings.session or _name(stamp)
-        if name != self.settings.overwrite:
+        if name != self._overwrite or not Session(self.settings.root / name).finished:
             # a recorder that was killed goes on beside what it left
             name = layout.free_name(self.settings.root, name)
         self.settings.root.mkdir(parents=True, exist_ok=True)
         if refusal := self._full():
             return Reply(False, refusal)
-        session = layout.create(self.settings.root, name, self.settings.overwrite)
+        session = layout.create(self.settings.root, name, self._overwrite)
+        self._overwrite = ""
         self._lock = Lock(session.folder)
         scene = self._around.snapshot(session.scenes)
         manifest = self._around.manifest()

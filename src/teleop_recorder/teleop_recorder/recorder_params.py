@@ -18,7 +18,7 @@ class RecorderParams:
     cameras_file: str = param("", "views and which of them are recorded; empty: the installed cameras.yaml")
     folder: str = param("", "where sessions are kept; empty: ~/xr-teleop/sessions")
     session: str = param("", "name of the session; empty: from the time of its opening (UTC)")
-    overwrite: str = param("", "name of an existing session that may be replaced; empty: none")
+    overwrite: str = param("", "name of a finished session that may be replaced, once; its folder is kept as NAME.replaced")
     open_at_start: bool = param(True, "open a session when the node starts")
     task: str = param("", "instruction of takes that are started without one")
     record_aim: bool = param(True, "record the aim poses of the hands in the takes")

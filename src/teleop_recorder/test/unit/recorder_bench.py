@@ -75,7 +75,8 @@ def sim(number):
 class MemoryJournal:
     """A bag in memory; can be made to fail as a full disk does."""
 
-    def __init__(self):
+    def __init__(self, path):
+        self.path = path
         self.rows, self.flushed, self.closed, self.fails = [], 0, False, None
 
     def write(self, topic, data, received):
@@ -88,6 +89,7 @@ class MemoryJournal:
 
     def close(self):
         self.closed = True
+        (self.path / "metadata.yaml").touch()
 
 
 class Machine:
@@ -98,7 +100,7 @@ class Machine:
 
     def journal(self, path):
         path.mkdir()
-        self.journals.append(MemoryJournal())
+        self.journals.append(MemoryJournal(path))
         return self.journals[-1]
 
     def free(self, _path):

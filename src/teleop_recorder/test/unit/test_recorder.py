@@ -2,6 +2,7 @@
 
 import errno
 import json
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -179,6 +180,38 @@ def test_session_that_exists_is_replaced_only_by_name(tmp_path):
     assert (tmp_path / "monday/episodes.hdf5").read_bytes() == before
     assert make_bench(tmp_path, session="monday", overwrite="monday").do(OPEN).success
     assert (tmp_path / "monday/episodes.hdf5").read_bytes() != before
+    assert (tmp_path / "monday.replaced/episodes.hdf5").read_bytes() == before
+
+
+def test_recorder_that_may_replace_a_session_does_so_once_and_never_with_its_own_takes(tmp_path):
+    bench = make_bench(tmp_path, session="monday", overwrite="monday")
+    for _ in range(3):
+        bench.do(START)
+        bench.step(20)
+        bench.do(END)
+        bench.do(CLOSE)
+    for name in ("monday", "monday_2", "monday_3"):
+        with h5py.File(tmp_path / name / "episodes.hdf5") as file:
+            assert len(file["episodes/episode_00000/meta/commit"]) == 20
+    assert not (tmp_path / "monday.replaced").exists()
+    for _ in range(2):
+        again = make_bench(tmp_path, session="monday", overwrite="monday")
+        assert again.do(OPEN).success
+        assert again.do(CLOSE).success
+    assert (tmp_path / "monday.replaced_2").is_dir()
+
+
+def test_session_that_is_being_recorded_or_that_a_kill_left_is_not_replaced(tmp_path):
+    first = make_bench(tmp_path, session="monday")
+    first.do(START)
+    first.step(20)
+    # as a second graph, or the recorder that is started again after a kill
+    assert "monday_2" in make_bench(tmp_path, session="monday", overwrite="monday").do(OPEN).message
+    Path.touch(tmp_path / "monday/journal/metadata.yaml")
+    reply = make_bench(tmp_path, session="monday", overwrite="monday").do(OPEN)
+    assert not reply.success
+    assert "being written" in reply.message
+    assert first.do(CLOSE).success
 
 
 def test_lost_commits_and_messages_are_counted_shown_and_stored(bench, tmp_path):
