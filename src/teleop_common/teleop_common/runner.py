@@ -54,6 +54,33 @@ class TeleopNode(Node):
 
         self.create_service(kind, name, locked)
 
+    def serve_later(self, kind: Any, name: str, handler: Callable[[Any, Callable[[bool, str], None]], None]) -> None:
+        """Offer a service that is answered whenever and from whichever thread; meanwhile the executor goes on.
+
+        Args:
+            kind: of the service; its response has ``success`` and ``message``.
+            name: of the service.
+            handler: given the request and what takes the answer, to be called once; runs with the lock held.
+        """
+        requests = list[Any]()
+
+        def take(request: Any, response: Any) -> Any:
+            requests.append(request)
+            return response
+
+        def put_off(response: Any, header: Any) -> None:
+            def answer(success: bool, message: str) -> None:
+                response.success, response.message = success, message
+                send(response, header)
+
+            with self.lock:
+                handler(requests.pop(), answer)
+
+        # the events executor of these wheels knows no coroutine callbacks, so its sending of the response is put off;
+        # it calls the two one after the other, in one thread
+        service = self.create_service(kind, name, take)
+        send, service.send_response = service.send_response, put_off
+
     def fail(self, error: BaseException) -> None:
         """End the process with ``error`` at the next turn of the main loop."""
         if self.failure is None:
@@ -69,6 +96,14 @@ class TeleopNode(Node):
             self._config_publisher = self.create_publisher(String, f"/teleop/config/{self.get_name()}", qos.LATCHED)
         self._config_publisher.publish(String(data=json.dumps(config, sort_keys=True, allow_nan=False)))
 
+    def wound_up(self) -> bool:
+        """Return whether the node may end, asked again and again after SIGINT or SIGTERM while callbacks go on.
+
+        A node whose work must come to an end in order overrides it, and sees to it that the answer is yes within 5 s. After a
+        crash it is not asked.
+        """
+        return True
+
     def close(self) -> None:
         """Stop the tickers; subclasses release what they hold, then call this."""
         for ticker in self._tickers:
@@ -76,7 +111,7 @@ class TeleopNode(Node):
 
 
 def run(node_class: Callable[[], TeleopNode], *, message_info: bool = False) -> int:
-    """Run one node until SIGINT or SIGTERM and return the process's exit status.
+    """Run one node until SIGINT or SIGTERM, and until it is wound up, and return the process's exit status.
 
     Args:
         node_class: makes the node, after ``rclpy.init``.
@@ -102,9 +137,9 @@ def run(node_class: Callable[[], TeleopNode], *, message_info: bool = False) -> 
         # what start-up made lives as long as the process: keep the collector from walking it in the middle of a frame
         gc.collect()
         gc.freeze()
-        while rclpy.ok() and not stopping.is_set() and node.failure is None:
+        while rclpy.ok() and node.failure is None and not (stopping.is_set() and node.wound_up()):
             # not spin(): it turns at full speed and delivers nothing in the wheels of rclpy 7.1.6
-            executor.spin_once(timeout_sec=0.2)
+            executor.spin_once(timeout_sec=0.02 if stopping.is_set() else 0.2)
         if node.failure is not None:
             raise node.failure
     except ConfigError as error:

@@ -15,35 +15,6 @@ if TYPE_CHECKING:
     from teleop_safety.guard_node import GuardNode
 
 
-class Later:
-    """A service whose answer comes later, from another callback.
-
-    The events executor of these wheels knows no coroutine callbacks, and waiting in a handler would stop the loop; so the
-    executor's call of ``send_response`` is put off until there is an answer.
-    """
-
-    def __init__(self, node: GuardNode, kind: Any, name: str, asked: Callable[[], None]) -> None:
-        """Offer the service ``name``; ``asked`` is called with the node's lock held, once a request."""
-        self._lock = node.lock
-        self._asked = asked
-        self._service = node.create_service(kind, name, lambda _request, response: response)
-        self._send = self._service.send_response
-        self._service.send_response = self._put_off  # type: ignore[method-assign]
-        self.waiting: list[tuple[Any, Any]] = []
-
-    def _put_off(self, response: Any, header: Any) -> None:
-        with self._lock:
-            self.waiting.append((response, header))
-            self._asked()
-
-    def answer(self, success: bool, message: str) -> None:
-        """Answer every request that waits."""
-        waiting, self.waiting = self.waiting, []
-        for response, header in waiting:
-            response.success, response.message = success, message
-            self._send(response, header)
-
-
 class GuardServices:
     """Offers the e-stop, home and owner services of ``node`` and calls the e-stops of ``arms``."""
 
@@ -57,7 +28,8 @@ class GuardServices:
         node.serve(Trigger, "/teleop/estop", self._on_stop)
         node.serve(Home, "/teleop/home", self._on_home)
         node.serve(ArmOwner, "/teleop/arm_owner", self._on_owner)
-        self._reset = Later(node, Trigger, "/teleop/estop/reset", self._on_reset)
+        self._resets = list[Callable[[bool, str], None]]()
+        node.serve_later(Trigger, "/teleop/estop/reset", self._on_reset)
 
     def call(self, what: str) -> None:
         """Call ``/<arm>/<what>`` of every driver that is there, without waiting for the answers."""
@@ -81,18 +53,24 @@ class GuardServices:
         response.success, response.message = True, "e-stop latched"
         return response
 
-    def _on_reset(self) -> None:
+    def _on_reset(self, _request: Any, answer: Callable[[bool, str], None]) -> None:
+        self._resets.append(answer)
         self._node.send(self._node.core.reset(self._node.at(), self._node.params.reset_timeout))
 
     def settle(self) -> None:
         """Answer the resets that have an outcome."""
-        if not self._reset.waiting:
+        if not self._resets:
             return
         core = self._node.core
         if not core.shared.latched:
-            self._reset.answer(True, "e-stop reset; torque as it was")
+            self._answer_resets(True, "e-stop reset; torque as it was")
         elif not core.shared.resetting:
-            self._reset.answer(False, "still latched: " + ("; ".join(core.reset_blockers(self._node.at())) or "try again"))
+            self._answer_resets(False, "still latched: " + ("; ".join(core.reset_blockers(self._node.at())) or "try again"))
+
+    def _answer_resets(self, success: bool, message: str) -> None:
+        resets, self._resets = self._resets, []
+        for answer in resets:
+            answer(success, message)
 
     def _on_home(self, request: Any, response: Any) -> Any:
         answer = self._node.core.home(self._node.at(), tuple(request.arms))

@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("rclpy")
 
+from std_srvs.srv import Trigger  # noqa: E402
+
 from teleop_common import qos, records  # noqa: E402
 from teleop_common.testing import probe  # noqa: E402
 
@@ -106,3 +108,66 @@ def test_list_that_is_empty_by_default_takes_numbers_and_checks_them(tmp_path, d
         child.terminate()
         output = child.communicate(timeout=10.0)[0]
     assert read in output
+
+
+WAITING = """
+    import os, sys
+    from std_srvs.srv import Trigger
+    from teleop_common.runner import TeleopNode, run
+
+    class Waiting(TeleopNode):
+        def __init__(self):
+            super().__init__("waiting")
+            self.waiting, self.over = [], False
+            self.serve_later(Trigger, "/slow", lambda _request, answer: self.waiting.append(answer))
+            self.serve(Trigger, "/quick", self.quick)
+            self.every(100.0, self.tick)
+            print("up", flush=True)
+        def quick(self, _request, response):
+            response.success, self.over = bool(self.waiting), True
+            return response
+        def tick(self):
+            if self.over and self.waiting:
+                self.waiting.pop()(True, "at last")
+            if os.path.exists(sys.argv[1]):
+                1 / 0
+        def wound_up(self):
+            print("winding up", flush=True)
+            return self.over and not self.waiting
+
+    sys.exit(run(Waiting))
+"""
+
+
+def start_waiting(tmp_path, domain):
+    script = tmp_path / "waiting.py"
+    script.write_text(textwrap.dedent(WAITING))
+    command = [sys.executable, str(script), str(tmp_path / "crash")]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert child.stdout.readline() == "up\n"
+    return child
+
+
+def test_node_that_winds_up_still_serves_and_an_answer_to_come_keeps_no_other_waiting(tmp_path, domain):
+    child = start_waiting(tmp_path, domain)
+    with probe(domain) as node:
+        slow = node.create_client(Trigger, "/slow")
+        assert slow.wait_for_service(5.0)
+        answer = slow.call_async(Trigger.Request())
+        child.send_signal(2)
+        assert child.stdout.readline() == "winding up\n"
+        assert child.poll() is None
+        node.until(lambda: node.call(Trigger, "/quick").success, 3.0, "an answer while another is waited for")
+        assert node.until(answer.done, 3.0)
+        assert answer.result().message == "at last"
+    child.communicate(timeout=5)
+    assert child.returncode == 0
+
+
+def test_node_that_crashes_does_not_wind_up(tmp_path, domain):
+    child = start_waiting(tmp_path, domain)
+    (tmp_path / "crash").touch()
+    output, _ = child.communicate(timeout=10)
+    assert child.returncode == 1
+    assert "ZeroDivisionError" in output
+    assert "winding up" not in output
