@@ -17,6 +17,7 @@ from teleop_hw_so101.registers import status_text
 from teleop_hw_so101.samples import Samples, Servo
 from teleop_hw_so101.units import JointScale
 
+_SAME = 2  # [step] between two goals that count as one
 _CREDIT = 0.1  # [s] of motion at full speed that may be made at once: commands come in bursts
 
 
@@ -167,14 +168,20 @@ class ArmCore:
             names = ", ".join(self.config.joints[index] for index in dict.fromkeys(crossed))
             self.fail(f"{names} was turned over the end of its scale and let go; ask for torque off, turn it back by hand")
 
-    def took_torque(self, index: int, on: bool) -> None:
-        """The torque switch of servo ``index`` was read: one that fell without being asked lost its supply, and its goal too."""
+    def took_torque(self, index: int, on: bool, register: int) -> None:
+        """The torque switch of servo ``index`` was read: one that fell without being asked lost its supply, and its goal too.
+
+        One that was silent holds what it was told before: the arm's goal becomes that of its ``register`` [step], as a new
+        instance, so that nothing which was commanded meanwhile is made up for at once.
+        """
         servo, driver = self.samples.servos[index], self.driver
         servo.torque = on
         if driver is None or not driver.memory.torque_on:
             servo.suspect = False
             return
         if on:
+            if servo.suspect:
+                self._resume(driver, index, register)
             servo.suspect = False
         elif all(s.torque is False for s in self.samples.servos):
             # the whole arm is limp: say so, and let its goal follow
@@ -184,6 +191,13 @@ class ArmCore:
             off = [name for name, s in zip(self.config.joints, self.samples.servos) if s.torque is False]
             # the first cause stands: what is let go for it has no torque either
             self.fail(self.fault or f"{', '.join(off)} lost torque (supply or cable); ask for torque off, then on")
+
+    def _resume(self, driver: Driver, index: int, register: int) -> None:
+        scale, goal = self.config.scales[index], list(driver.memory.goal)
+        if abs(register - scale.goal(goal[index])) > _SAME:
+            goal[index] = scale.radians(scale.goal(scale.radians(register)))
+            driver.restart(goal)
+            self.parking = None
 
     # what comes from the graph
 

@@ -267,7 +267,7 @@ class ServoArm:
                 )
                 self.core.samples.take_slow(turn.index, slow, reply.status | values["status"])
             else:
-                self.core.took_torque(turn.index, bool(values["torque_enable"]))
+                self.core.took_torque(turn.index, bool(values["torque_enable"]), values["goal_position"])
 
     # torque
 

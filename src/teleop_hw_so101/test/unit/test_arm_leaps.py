@@ -92,3 +92,35 @@ def test_published_goal_is_the_one_each_servo_got():
     b.run(0.1)
     told = [s.radians(servo.goal_position()) for s, servo in zip(b.core.config.scales, b.servos)]
     assert b.states[-1].goal == pytest.approx(told, abs=1e-9)
+
+
+# servos heard again
+
+
+@pytest.mark.parametrize("silence", [0.1, 0.3])
+def test_servo_heard_again_stays_where_it_holds_however_far_commands_went_meanwhile(silence):
+    b = bench().armed()
+    each = drift(b, speed=2.0)
+    b.run(0.2, each)
+    b.tell("lose left id=1")
+    b.run(silence, each)
+    held, before, instance = b.servos[0].goal_position(), b.truth()[0], b.states[-1].instance
+    b.run(0.7)
+    b.tell("calm left")
+    b.run(1.0)
+    assert abs(b.servos[0].goal_position() - held) <= 1
+    assert abs(b.truth()[0] - before) < 0.2, "no farther than its goal of then"
+    assert b.states[-1].instance != instance
+    assert b.states[-1].goal[0] == pytest.approx(b.core.config.scales[0].radians(held), abs=0.002)
+
+
+def test_servo_heard_again_with_the_goal_of_the_arm_changes_nothing():
+    b = bench().armed()
+    b.tell("lose left id=1")
+    instance = b.states[-1].instance
+    b.run(0.3)
+    b.tell("calm left")
+    b.run(1.0)
+    assert b.states[-1].instance == instance
+    assert b.states[-1].error == ""
+    assert not b.core.samples.servos[0].suspect
