@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from teleop_common.driver import Driver, DriverConfig
 from teleop_common.records import DriverState, Header, JointCommand, JointState
 from teleop_hw_so101 import parking
+from teleop_hw_so101.bounds import SpeedBound, within
 from teleop_hw_so101.parking import Parking
 from teleop_hw_so101.registers import status_text
 from teleop_hw_so101.samples import Samples, Servo
 from teleop_hw_so101.units import JointScale
 
 _SAME = 2  # [step] between two goals that count as one
-_CREDIT = 0.1  # [s] of motion at full speed that may be made at once: commands come in bursts
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,7 @@ class ArmCore:
     def __post_init__(self) -> None:
         """Begin with nothing known."""
         self.samples = Samples([Servo() for _ in self.config.ids], self.config.suspect_after)
-        self._credit = [0.0] * len(self.config.ids)
-        self._credited: float | None = None
+        self._bound = SpeedBound(len(self.config.ids), self.config.speed_bound)
 
     # what comes from the bus
 
@@ -139,7 +138,7 @@ class ArmCore:
         for servo, is_on in zip(self.samples.servos, torque):
             servo.suspect, servo.torque = False, is_on
         self.connected, self.problem = True, ""
-        self._credited = now
+        self._bound.begin(now)
 
     def fail(self, fault: str) -> None:
         """Refuse commands and hold from now on, for the reason ``fault``; a way to rest ends where it is."""
@@ -213,27 +212,15 @@ class ArmCore:
         if not driver.command(command, now_ns, now):
             self.last_refusal = driver.last_refusal
             return False
-        self._bound(driver, before, now)
+        goal = within(self.config.scales, before, self._bound.cut(before, driver.memory.goal, now))
+        driver.memory = replace(driver.memory, goal=goal)
+        self.tally.clipped = self._bound.clipped
         return True
 
     def _held(self) -> str:
         if self.parking is not None:
             return "the arm is being parked"
         return self.fault or ("" if self.connected else self.problem)
-
-    def _bound(self, driver: Driver, before: Sequence[float], now: float) -> None:
-        """Cut what no servo may be asked for at once; the guard's own limit is well below."""
-        passed = _CREDIT if self._credited is None else now - self._credited
-        self._credited, most = now, _CREDIT * self.config.speed_bound
-        goal = list(driver.memory.goal)
-        for index, held in enumerate(before):
-            allowed = min(self._credit[index] + passed * self.config.speed_bound, most)
-            step = min(max(goal[index] - held, -allowed), allowed)
-            if held + step != goal[index] and abs(goal[index] - held) > allowed:
-                self.tally.clipped += 1
-                goal[index] = held + step
-            self._credit[index] = allowed - abs(step)
-        driver.memory = replace(driver.memory, goal=tuple(goal))
 
     def estop(self) -> bool:
         """Latch the e-stop; returns whether torque must go off on the bus."""
@@ -317,7 +304,8 @@ class ArmCore:
         driver = self.driver
         if driver is None or not self.connected or not driver.memory.torque_on or driver.memory.estop or self.fault:
             return "nothing to park: no torque, e-stop or fault"
-        self.parking = parking.plan(driver.memory.goal, self.config.rest, now, self.config.park_speed, self.config.park_time)
+        goal, config = driver.memory.goal, self.config
+        self.parking = parking.plan(goal, within(config.scales, goal, config.rest), now, config.park_speed, config.park_time)
         if self.parking is None:
             return f"rest is farther than {self.config.park_time:g} s at {self.config.park_speed:g} rad/s; the arm holds"
         return ""

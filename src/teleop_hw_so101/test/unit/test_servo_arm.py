@@ -196,6 +196,7 @@ def test_goal_stays_inside_the_calibrated_range_whatever_the_limits_say():
     b.armed()
     b.run(2.0, drift(b, speed=0.5))
     assert goals(b)[0] == 2100
+    assert b.states[-1].goal[0] == pytest.approx(narrow.radians(2100), abs=1e-9), "what is told is what the servo got"
 
 
 @pytest.mark.parametrize("release", [False, True])
