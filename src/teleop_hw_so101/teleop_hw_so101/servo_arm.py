@@ -168,9 +168,25 @@ class ServoArm:
         torque, goals = [bool(f.control["torque_enable"]) for f in there], [f.control["goal_position"] for f in there]
         with self._lock:
             self.core.found(torque, goals, bus.stream.now())
+        if all(torque) and not self._release:
+            self._take_over(bus, facts)
         if self._release:
             # asked while nobody could hear it
             self._let_go(bus)
+
+    def _take_over(self, bus: FeetechBus, facts: Mapping[str, ServoFacts | None]) -> None:
+        """Set up and check an arm that came with torque on as one that gets it here; it holds whatever is found."""
+        problems = []
+        for index, joint in enumerate(self.core.config.joints):
+            with bus.patiently(self.setup.patience):
+                failed = self._configure(bus, index)
+            problems += [f"setting of '{joint}': got {failed}, allowed a servo that does as told"] if failed else []
+        there = {name: f for name, f in facts.items() if f is not None}
+        arm = self.core.config.driver.arm
+        problems += arming.readiness(arm, there, self.setup.calibration, self.setup.rules, bus.stream.now())
+        if problems:
+            with self._lock:
+                self.core.fail("torque was on already, commands are refused until it is asked for anew: " + "; ".join(problems))
 
     def _facts(self, bus: FeetechBus) -> tuple[dict[str, ServoFacts | None], list[str]]:
         """Read everything of every servo; returns it with the joints whose replies were garbled."""

@@ -124,3 +124,52 @@ def test_servo_heard_again_with_the_goal_of_the_arm_changes_nothing():
     assert b.states[-1].instance == instance
     assert b.states[-1].error == ""
     assert not b.core.samples.servos[0].suspect
+
+
+# arms taken over with torque on
+
+
+def again(b):
+    """Another driver on the same arm, as after a crash."""
+    return Bench(b.loop, ROBOT, {"left": b.arm.setup.calibration}, instance=8)
+
+
+def test_arm_taken_over_gets_the_limits_of_this_driver():
+    b = bench().armed()
+    for servo in b.servos:
+        for name in ("torque_limit", "goal_velocity"):
+            servo.burn(name, 900)
+    before = b.truth()
+    other = again(b)
+    other.run(0.5)
+    assert [servo.get("torque_limit") for servo in b.servos] == [1000] * 5 + [500]
+    assert [servo.get("goal_velocity") for servo in b.servos] == [3064] * 6
+    assert other.states[-1].torque_on
+    assert other.states[-1].error == ""
+    assert b.truth() == pytest.approx(before, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("supply left value=5.5", "supply of 'shoulder_pan': got 5.5 V"),
+        ("overload left id=6", "status of 'gripper': got overload"),
+    ],
+)
+def test_arm_taken_over_in_a_state_that_would_get_no_torque_holds_and_refuses_commands(fault, words):
+    b = bench().armed()
+    b.tell(fault)
+    b.run(0.1)
+    other = again(b)
+    other.run(0.4)
+    held = [servo.goal_position() for servo in b.servos]
+    other.run(0.3, drift(other, speed=0.5))
+    assert re.search(words, other.states[-1].error)
+    assert "commands are refused" in other.core.last_refusal
+    assert torques(b) == [True] * 6
+    assert [servo.goal_position() for servo in b.servos] == held
+    other.tell("supply left value=12")
+    other.run(0.2)
+    assert other.torque(False) == ""
+    assert other.torque(True) == ""
+    assert other.core.fault == ""
