@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import rosbag2_py
@@ -63,18 +64,41 @@ def messages(path: Path, topics: list[str]) -> Iterator[tuple[str, bytes, int]]:
 
 
 def mend(broken: Path, target: Path) -> int:
-    """Write what is left of a bag without an index to a new one, and return how many messages that were."""
+    """Write what can be read of a bag without an index to a new one, and return how many messages that were.
+
+    Raises:
+        OSError: the new one cannot be written.
+    """
     reader, writer = rosbag2_py.SequentialReader(), rosbag2_py.SequentialWriter()
     formats = rosbag2_py.ConverterOptions("cdr", "cdr")
     file = next(iter(sorted(broken.glob("*.mcap"))), None)
-    writer.open(rosbag2_py.StorageOptions(uri=str(target), storage_id="mcap"), formats)
     count = 0
-    if file is not None and file.stat().st_size:
-        reader.open(rosbag2_py.StorageOptions(uri=str(file), storage_id="mcap"), formats)
-        for topic in reader.get_all_topics_and_types():
-            writer.create_topic(topic)
-        while reader.has_next():
-            writer.write(*reader.read_next())
-            count += 1
-    writer.close()
+    try:
+        writer.open(rosbag2_py.StorageOptions(uri=str(target), storage_id="mcap"), formats)
+        if file is not None and file.stat().st_size:
+            for row in _readable(reader, rosbag2_py.StorageOptions(uri=str(file), storage_id="mcap"), formats):
+                if not count:
+                    for topic in reader.get_all_topics_and_types():
+                        writer.create_topic(topic)
+                writer.write(*row)
+                count += 1
+        writer.close()
+    except RuntimeError as error:
+        raise OSError(f"bag '{target}': {error}") from error
     return count
+
+
+def _readable(
+    reader: rosbag2_py.SequentialReader, storage: rosbag2_py.StorageOptions, formats: rosbag2_py.ConverterOptions
+) -> Iterator[tuple[str, bytes, int]]:
+    """Yield messages up to the first that cannot be read, for whatever reason: damaged bytes can raise anything."""
+    with suppress(Exception):
+        reader.open(storage, formats)
+    while True:
+        try:
+            if not reader.has_next():
+                return
+            row = reader.read_next()
+        except Exception:  # noqa: BLE001 - see above
+            return
+        yield row

@@ -14,7 +14,7 @@ import h5py
 import mujoco
 
 from teleop_common.records import RecorderState
-from teleop_recorder import hdf5
+from teleop_recorder import extent, hdf5, layout
 from teleop_recorder.hdf5 import TakeFile
 from teleop_recorder.layout import Session, episode_name
 from teleop_recorder.lock import Lock
@@ -72,6 +72,11 @@ def repair(session: Session, bag: Bag) -> list[str]:
 
 
 def _journal(session: Session, bag: Bag) -> list[str]:
+    """Give the bag its index; what is more than a torn end is kept beside it as it was."""
+    left = session.folder / "journal.broken"
+    if left.is_dir() and not session.journal.is_dir():
+        # a repair that was killed between the two names below
+        left.rename(session.journal)
     if not session.journal.is_dir() or (session.journal / "metadata.yaml").exists():
         return []
     work = session.folder / "repair"
@@ -80,12 +85,19 @@ def _journal(session: Session, bag: Bag) -> list[str]:
     work.mkdir()
     saved = bag.mend(session.journal, work / "journal")
     before = sum(f.stat().st_size for f in session.journal.iterdir())
-    broken = session.folder / "journal.broken"
+    found = {file.name: extent.measure(file) for file in sorted(session.journal.glob("*.mcap"))}
+    broken = session.folder / layout.free_name(session.folder, left.name)
     session.journal.rename(broken)
     (work / "journal").rename(session.journal)
     work.rmdir()
-    shutil.rmtree(broken)
-    return [f"journal: index and metadata written, {saved} messages saved out of {before} bytes"]
+    done = f"journal: index and metadata written, {saved} messages saved out of {before} bytes"
+    lost = [f"{name} is damaged at byte {part.end}" for name, part in found.items() if not part.torn]
+    if missing := sum(part.messages for part in found.values()) - saved:
+        lost.append(f"{missing} messages are there that its reader did not give")
+    if not lost:
+        shutil.rmtree(broken)
+        return [done]
+    return [f"{done}; {', '.join(lost)}; it is kept as it was as {broken.name}"]
 
 
 def _opens(path: Path) -> bool:

@@ -20,7 +20,7 @@ from rosbag2_py._qos import profiles_from
 from rosbag2_py._types import BagMetadata, FileInformation, TopicInformation, TopicMetadata
 
 # what reading a file that was cut off, or is none of ours, raises
-_BROKEN = (McapError, StructError, UnicodeDecodeError, EOFError, KeyError, ValueError)
+_BROKEN = (McapError, StructError, UnicodeDecodeError, EOFError, KeyError, ValueError, OverflowError, MemoryError)
 _NEVER = 2**63 - 1  # an empty bag starts at the end of time, as the real one does
 
 
@@ -95,7 +95,7 @@ class McapFile:
     def _records(self) -> Iterator[Message]:
         self._stream.seek(0)
         with suppress(*_BROKEN):  # the tail of a recording that was killed
-            for record in StreamReader(self._stream).records:
+            for record in StreamReader(self._stream, validate_crcs=True).records:
                 if isinstance(record, Schema):
                     self._schemas[record.id] = record
                 elif isinstance(record, Channel):

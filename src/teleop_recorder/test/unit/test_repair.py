@@ -2,6 +2,8 @@
 
 import os
 import random
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +21,9 @@ from writer import Writer  # noqa: E402
 
 from teleop_common.enums import EpisodeCommand  # noqa: E402
 from teleop_common.errors import ConfigError  # noqa: E402
+from teleop_common.records import JointCommand  # noqa: E402
 from teleop_common.transport import codec  # noqa: E402
-from teleop_recorder import journal_node, layout, repair  # noqa: E402
+from teleop_recorder import extent, journal_node, layout, repair  # noqa: E402
 
 BAG = repair.Bag(journal_node.messages, journal_node.mend, lambda kind: codec(kind).decode)
 # half a second of rows, and the tenth of one for which a row waits
@@ -104,6 +107,61 @@ def test_take_that_does_not_open_is_rebuilt_from_the_journal_as_it_was(tmp_path)
             # the scene's text has its numbers to six digits
             assert take[name][:80] == pytest.approx(values, abs=1e-6), name
         assert take.attrs["task"] == "write until killed"
+
+
+def unfinished(root, rows=300):
+    """Return a session as a kill leaves it, and how many commands its bag holds."""
+    writer = record(root / "alive", rows)
+    writer.core._journal.flush()
+    writer.core.take.file.flush()
+    # a bag that is given up would write its index
+    session = layout.Session(shutil.copytree(writer.core.session.folder, root / "left"))
+    return session, len(list(BAG.messages(session.journal, ["/left/joint_command"])))
+
+
+def test_journal_damaged_in_its_middle_is_kept_and_the_byte_is_told(tmp_path):
+    session, whole = unfinished(tmp_path)
+    (file,) = session.journal.glob("*.mcap")
+    size = file.stat().st_size
+    with file.open("r+b") as handle:
+        handle.seek(size // 2)
+        handle.write(bytes(512))
+    before = file.read_bytes()
+    said = repair.repair(session, BAG)
+    place = int(next(re.search(r"damaged at byte (\d+)", line)[1] for line in said if "journal" in line))
+    assert size // 3 < place <= size // 2 + 512
+    assert (session.folder / "journal.broken" / file.name).read_bytes() == before
+    saved = list(BAG.messages(session.journal, ["/left/joint_command"]))
+    assert whole // 3 < len(saved) < whole
+    assert [codec(JointCommand).decode(data).commit for _, data, _ in saved] == list(range(1, len(saved) + 1))
+
+
+@pytest.mark.parametrize("tail", [b"\x06\x00\x10\x00", bytes(5000), b""])
+def test_journal_with_only_a_torn_end_is_not_kept_twice(tmp_path, tail):
+    session, whole = unfinished(tmp_path, 60)
+    (file,) = session.journal.glob("*.mcap")
+    with file.open("ab") as handle:
+        handle.write(tail)
+    repair.repair(session, BAG)
+    assert len(list(BAG.messages(session.journal, ["/left/joint_command"]))) == whole
+    assert not (session.folder / "journal.broken").exists()
+
+
+def test_journal_whose_lengths_are_nonsense_ends_no_repair(tmp_path):
+    session, _ = unfinished(tmp_path)
+    (file,) = session.journal.glob("*.mcap")
+    at = extent.measure(file).end
+    with file.open("ab") as handle:
+        handle.write(b"\x06" + b"\xff" * 8 + b"\x01" * 5000)
+    assert f"damaged at byte {at}" in repair.repair(session, BAG)[0]
+    assert (session.folder / "journal.broken").is_dir()
+
+
+def test_journal_that_a_killed_repair_left_under_another_name_is_taken_up(tmp_path):
+    session, whole = unfinished(tmp_path, 60)
+    session.journal.rename(session.folder / "journal.broken")
+    assert "journal: index" in repair.repair(session, BAG)[0]
+    assert len(list(BAG.messages(session.journal, ["/left/joint_command"]))) == whole
 
 
 def test_session_that_is_being_recorded_is_left_alone(tmp_path):
