@@ -53,7 +53,7 @@ def _export(given: argparse.Namespace) -> int:
         for path in given.sessions:
             found += stack.enter_context(reading.episodes(layout.find(path), tuple(given.episode)))
         chosen = [episode for episode in found if episode.complete and episode.rows > 1]
-        fps = given.fps or grid.best_fps(chosen)
+        fps = given.fps or grid.best_fps(chosen, not given.without_videos)
         wish = lerobot.Wish(Path(given.to), fps, given.any_rate, not given.without_videos, given.task)
         added = formats[given.format](chosen, wish, print)
     print(f"{given.to}: {added} episodes added, {fps} Hz")

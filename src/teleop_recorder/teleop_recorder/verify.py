@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import av
 import h5py
 import numpy as np
 import pyarrow as pa
@@ -20,6 +19,7 @@ from teleop_recorder.layout import Session, episode_name
 from teleop_recorder.reading import Episode
 from teleop_recorder.repair import Bag
 from teleop_recorder.setup_recorder import picture_topic
+from teleop_recorder.video import pictures_in
 
 _MOST = 20  # differences named; the rest is counted
 _CONTROL = {"requested": "requested", "committed": "position", "measured": "measured", "reason": "reason"}
@@ -185,21 +185,13 @@ def _same(stored: Any, told: Any) -> bool:
     return a.shape == b.shape and bool(np.array_equal(a, b.astype(a.dtype), equal_nan=a.dtype.kind == "f"))
 
 
-def _frames(path: Path) -> int:
-    try:
-        with av.open(str(path)) as movie:
-            return sum(1 for _ in movie.decode(video=0))
-    except (OSError, ValueError):
-        return 0
-
-
 def _video(episode: Episode, report: Report) -> None:
     for camera in episode.cameras:
         numbers = episode.column(f"cameras/{camera}/video_frame")
         wanted = int(numbers.max()) + 1 if len(numbers) else 0
         if wanted <= 0:
             continue
-        there = _frames(episode.session.video(episode.index, camera))
+        there = pictures_in(episode.session.video(episode.index, camera))
         text = f"{episode_name(episode.index)}, camera {camera}: the video has {there} pictures, HDF5 names {wanted}"
         report.hold("videos", there == wanted, text)
 
@@ -214,7 +206,8 @@ def _data_set(episodes: list[Episode], folder: Path, report: Report) -> None:
         if not len(rows):
             report.hold("exported episodes", False, f"{name}: is not in the data set")
             continue
-        made = grid.make(episode, info["fps"])
+        shown = [c for c in episode.cameras if f"measured_time.{grid.CAMERAS.get(c, c)}" in info["features"]]
+        made = grid.make(episode, info["fps"], shown)
         report.hold(
             "exported episodes", len(rows) == len(made), f"{name}: {len(rows)} rows in the data set, {len(made)} expected"
         )
@@ -228,7 +221,7 @@ def _data_set(episodes: list[Episode], folder: Path, report: Report) -> None:
         }
         columns |= {f"measured_time.{grid.CAMERAS.get(c, c)}": t for c, t in made.picture_times.items()}
         for column, values in columns.items():
-            if column not in part.column_names or len(rows) != len(made):
+            if len(rows) != len(made):
                 continue
             stored = np.stack(part[column].to_numpy())
             differ = (stored != values.astype(stored.dtype)).reshape(len(stored), -1).any(1)
@@ -236,8 +229,7 @@ def _data_set(episodes: list[Episode], folder: Path, report: Report) -> None:
         number = int(part["episode_index"][0].as_py())
         for camera in made.pictures:
             key = f"observation.images.{grid.CAMERAS.get(camera, camera)}"
-            if key in info["features"]:
-                size = info["chunks_size"]
-                path = folder / info["video_path"].format(video_key=key, chunk_index=number // size, file_index=number % size)
-                there = _frames(path)
-                report.hold("exported videos", there == len(made), f"{name}, {key}: {there} pictures for {len(made)} rows")
+            size = info["chunks_size"]
+            path = folder / info["video_path"].format(video_key=key, chunk_index=number // size, file_index=number % size)
+            there = pictures_in(path)
+            report.hold("exported videos", there == len(made), f"{name}, {key}: {there} pictures for {len(made)} rows")

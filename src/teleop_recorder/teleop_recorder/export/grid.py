@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ from teleop_recorder.layout import episode_name
 from teleop_recorder.reading import Episode
 
 ENOUGH = 0.9  # share of the declared rate that must have been measured
+# periods of the grid: how old a picture may be, and how long after the grid's first time a camera's first may have been taken
+OLD, AHEAD = 10.0, 2.0
 # names of our views in data sets; views to drive by never go there
 CAMERAS = {"overhead": "top"}
 
@@ -77,6 +80,7 @@ class Grid:
         reasons: JointCommand reasons (N, J): why the two differ.
         pictures: camera → number of the picture in its video.
         picture_times: camera → its measured time [s since the first row].
+        disordered: camera → pictures left out, because one before them was taken later.
     """
 
     rows: np.ndarray
@@ -87,65 +91,126 @@ class Grid:
     reasons: np.ndarray
     pictures: dict[str, np.ndarray]
     picture_times: dict[str, np.ndarray]
+    disordered: dict[str, int]
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
-def rates(episode: Episode) -> dict[str, float]:
-    """Return what was measured: ``rows`` and each camera → rate [Hz]."""
-    found = {"rows": _rate(episode.column("meta/time/stamp_ns"))}
-    for camera in episode.cameras:
-        found[camera] = _rate(_encoded(episode, camera)[0])
+def row_times(episode: Episode) -> np.ndarray:
+    """Return the rows' times [s since the first row], by the steady clock; by the wall's where that one was begun anew.
+
+    Raises:
+        ConfigError: there are less than two rows, or neither clock went on through the take.
+    """
+    name = episode_name(episode.index)
+    for clock in ("monotonic_ns", "stamp_ns"):
+        stamps = episode.column(f"meta/time/{clock}")
+        if len(stamps) < 2:
+            raise ConfigError("episode", name, f"{len(stamps)} rows", "two and more", "leave it out, or discard it")
+        if _ascend(stamps):
+            seconds: np.ndarray = (stamps - stamps[0]) * 1e-9
+            return seconds
+    raise ConfigError(
+        "episode", name, "clocks that were set back", "a clock that goes on", "nobody knows its times; leave it out"
+    )
+
+
+def _ascend(stamps: np.ndarray) -> bool:
+    return bool((np.diff(stamps) >= 0).all() and stamps[-1] > stamps[0])
+
+
+def _pictures(episode: Episode, camera: str, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return times [s since the first row] and numbers of the pictures that are in the video, and how many were left out.
+
+    Their stamps are of the wall's clock, the rows tell which time of the take that is.
+
+    Raises:
+        ConfigError: that clock was set back during the take.
+    """
+    numbers, taken = episode.column(f"cameras/{camera}/video_frame"), episode.column(f"cameras/{camera}/stamp_ns")
+    rows = episode.column("meta/time/stamp_ns")
+    if not _ascend(rows):
+        remedy = f"leave out {episode_name(episode.index)}, or export --without-videos"
+        raise ConfigError("camera", camera, "stamps of a clock that was set back", "a clock that goes on", remedy)
+    there = numbers >= 0
+    taken, numbers = taken[there], numbers[there]
+    # one that is not above all before it would be shown in the place of another
+    before = np.maximum.accumulate(np.concatenate([[np.iinfo(np.int64).min], taken]))[:-1]
+    kept = taken > before
+    since = (taken[kept] - rows[0]) * 1e-9
+    wall = (rows - rows[0]) * 1e-9
+    times = np.interp(since, wall, seconds) + np.minimum(since, 0.0) + np.maximum(since - wall[-1], 0.0)
+    return times, numbers[kept], int((~kept).sum())
+
+
+def rates(episode: Episode, cameras: Sequence[str]) -> dict[str, float]:
+    """Return what was measured from its first to its last: ``rows`` and each camera → rate [Hz]."""
+    seconds = row_times(episode)
+    found = {"rows": _rate(seconds, seconds)}
+    for camera in cameras:
+        taken = _pictures(episode, camera, seconds)[0]
+        found[camera] = _rate(taken, taken)
     return found
 
 
-def _rate(stamps: np.ndarray) -> float:
-    return float((len(stamps) - 1) * 1e9 / (stamps[-1] - stamps[0])) if len(stamps) > 1 and stamps[-1] > stamps[0] else 0.0
+def _rate(times: np.ndarray, span: np.ndarray) -> float:
+    """Return how many times there are in a second of ``span`` [Hz]."""
+    return float((len(times) - 1) / (span[-1] - span[0])) if len(times) > 1 and span[-1] > span[0] else 0.0
 
 
-def _encoded(episode: Episode, camera: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return stamps [ns] and numbers of the pictures that are in the video."""
-    numbers = episode.column(f"cameras/{camera}/video_frame")
-    there = numbers >= 0
-    return episode.column(f"cameras/{camera}/stamp_ns")[there], numbers[there]
-
-
-def best_fps(episodes: list[Episode]) -> int:
-    """Return the rate that the slowest stream of all episodes has, as a whole number."""
-    slowest = min((rate for episode in episodes for rate in rates(episode).values()), default=1.0)
+def best_fps(episodes: list[Episode], videos: bool = True) -> int:
+    """Return the rate that the slowest stream of all episodes has, as a whole number; without ``videos`` cameras do not count."""
+    slowest = min((r for episode in episodes for r in rates(episode, episode.cameras if videos else ()).values()), default=1.0)
     return max(round(slowest), 1)
 
 
-def check_rates(episode: Episode, fps: int) -> None:
-    """Refuse a rate that was not measured.
+def check(episode: Episode, made: Grid, fps: int) -> None:
+    """Refuse a rate that was not measured, all through the episode.
+
+    Args:
+        episode: see there.
+        made: the episode on the grid.
+        fps: rate of the grid [Hz].
 
     Raises:
-        ConfigError: a stream has less than 90 % of it.
+        ConfigError: a stream has less than 90 % of it, or a camera stood still or began late.
     """
-    for stream, rate in rates(episode).items():
+    name = episode_name(episode.index)
+    seconds = row_times(episode)
+    for stream in ("rows", *made.pictures):
+        times = seconds if stream == "rows" else _pictures(episode, stream, seconds)[0]
+        rate = _rate(times[(times >= -AHEAD / fps) & (times <= seconds[-1])], seconds)
         if rate < ENOUGH * fps:
-            highest = int(rate / ENOUGH)
             raise ConfigError(
-                f"{episode_name(episode.index)}, rate of",
+                f"{name}, rate of",
                 stream,
                 round(rate, 2),
                 f"at least {ENOUGH * fps:g} Hz for a data set of {fps} Hz",
-                f"export with --fps {highest} or less, or --any-rate to have pictures repeated",
+                f"export with --fps {int(rate / ENOUGH)} or less, or --any-rate to have pictures repeated",
             )
+    for camera, taken in made.picture_times.items():
+        age = (np.arange(len(made)) / fps - taken) * fps
+        for wrong, word in ((age > OLD, "old"), (age < -AHEAD, "ahead of it")):
+            if wrong.any():
+                worst = int(np.argmax(np.where(wrong, np.abs(age), 0.0)))
+                raise ConfigError(
+                    f"{name}, camera",
+                    camera,
+                    f"at {worst / fps:.2f} s a picture {abs(age[worst]) / fps:.2f} s {word}",
+                    f"{OLD / fps:.2f} s old, {AHEAD / fps:.2f} s ahead",
+                    "leave the episode out, export --without-videos, or --any-rate to have pictures repeated",
+                )
 
 
-def make(episode: Episode, fps: int) -> Grid:
-    """Return an episode on the grid.
+def make(episode: Episode, fps: int, cameras: Sequence[str]) -> Grid:
+    """Return an episode on the grid, with the pictures of ``cameras``.
 
     Raises:
-        ConfigError: it has no rows, an arm without torque, or a camera without pictures.
+        ConfigError: it has no rows, no clock that goes on, an arm without torque, or a camera without pictures.
     """
     name = episode_name(episode.index)
-    stamps = episode.column("meta/time/stamp_ns")
-    if len(stamps) < 2:
-        raise ConfigError("episode", name, f"{len(stamps)} rows", "two and more", "leave it out, or discard it")
-    seconds = (stamps - stamps[0]) * 1e-9
+    seconds = row_times(episode)
     times = np.arange(int(seconds[-1] * fps + 1e-6) + 1) / fps
     rows = np.searchsorted(seconds, times + 1e-9, side="right") - 1
     unit = units(episode)
@@ -157,17 +222,26 @@ def make(episode: Episode, fps: int) -> Grid:
             raise ConfigError(
                 "episode", name, f"rows without {what} joints", "joints in every row", "an arm had no torque; leave it out"
             )
-    pictures, picture_times = {}, {}
-    for camera in episode.cameras:
-        taken, numbers = _encoded(episode, camera)
+    pictures, picture_times, disordered = {}, {}, {}
+    for camera in cameras:
+        taken, numbers, left_out = _pictures(episode, camera, seconds)
         if not len(taken):
             raise ConfigError("camera", camera, "no pictures", "one at least", f"leave out {name}, or export --without-videos")
-        order = np.argsort(taken, kind="stable")
-        taken, numbers = (taken[order] - stamps[0]) * 1e-9, numbers[order]
         newest = np.maximum(np.searchsorted(taken, times + 1e-9, side="right") - 1, 0)
         pictures[camera], picture_times[camera] = numbers[newest], taken[newest]
-    reasons = _joined(episode, "reason")[rows]
-    return Grid(rows, seconds[rows], tell["measured"], tell["committed"], tell["requested"], reasons, pictures, picture_times)
+        if left_out:
+            disordered[camera] = left_out
+    return Grid(
+        rows,
+        seconds[rows],
+        tell["measured"],
+        tell["committed"],
+        tell["requested"],
+        _joined(episode, "reason")[rows],
+        pictures,
+        picture_times,
+        disordered,
+    )
 
 
 def _joined(episode: Episode, what: str) -> np.ndarray:

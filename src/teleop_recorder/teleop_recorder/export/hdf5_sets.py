@@ -18,7 +18,7 @@ import numpy as np
 from teleop_common.errors import ConfigError
 from teleop_recorder.export import grid, movie
 from teleop_recorder.export.grid import Grid, Units
-from teleop_recorder.export.lerobot import Wish
+from teleop_recorder.export.lerobot import Wish, added
 from teleop_recorder.layout import episode_name
 from teleop_recorder.reading import Episode
 
@@ -41,15 +41,9 @@ def _new(path: Path) -> Iterator[h5py.File]:
     os.replace(temporary, path)
 
 
-def _made(episode: Episode, wish: Wish) -> tuple[Grid, Units]:
-    if not wish.any_rate:
-        grid.check_rates(episode, wish.fps)
-    return grid.make(episode, wish.fps), grid.units(episode)
-
-
-def _pictures(episode: Episode, made: Grid, group: h5py.Group, suffix: str, wish: Wish) -> None:
+def _pictures(episode: Episode, made: Grid, group: h5py.Group, suffix: str) -> None:
     """Write each camera as (T, height, width, 3), a chunk a picture."""
-    for camera in episode.cameras if wish.videos else ():
+    for camera in made.pictures:
         target: Any = None
         frames = movie.pictures(episode.session.video(episode.index, camera), made.pictures[camera])
         for row, frame in enumerate(frames):
@@ -74,7 +68,7 @@ def act(episodes: list[Episode], wish: Wish, say: Say) -> int:
     """
     first = 1 + max((int(p.stem.split("_")[1]) for p in wish.folder.glob("episode_[0-9]*.hdf5")), default=-1)
     for number, episode in enumerate(episodes, first):
-        made, units = _made(episode, wish)
+        made, units = wish.grid(episode), grid.units(episode)
         measured, committed = units.read(made.state), units.read(made.action)
         with _new(wish.folder / f"episode_{number}.hdf5") as file:
             # with sim true the loader takes state and action of the same row for each other, as they were recorded
@@ -86,8 +80,8 @@ def act(episodes: list[Episode], wish: Wish, say: Say) -> int:
             file.create_dataset("observations/qvel", data=_speed(measured, wish.fps), dtype="f4")
             file.create_dataset("action", data=committed, dtype="f4")
             file.create_dataset("measured_time", data=made.row_times)
-            _pictures(episode, made, file.require_group("observations/images"), "", wish)
-        say(f"{episode.session.folder.name} {episode_name(episode.index)}: episode_{number}.hdf5")
+            _pictures(episode, made, file.require_group("observations/images"), "")
+        say(f"{episode.session.folder.name} {episode_name(episode.index)}: episode_{number}.hdf5 {added(made)}")
     return len(episodes)
 
 
@@ -103,11 +97,11 @@ def robomimic(episodes: list[Episode], wish: Wish, say: Say) -> int:
     with _new(wish.folder / "dataset.hdf5") as file:
         data, total = file.create_group("data"), 0
         for number, episode in enumerate(episodes):
-            made, units = _made(episode, wish)
+            made, units = wish.grid(episode), grid.units(episode)
             demo = data.create_group(f"demo_{number}")
             count = _demo(demo, episode, made, units, wish)
             total += count
-            say(f"{episode.session.folder.name} {episode_name(episode.index)}: demo_{number}")
+            say(f"{episode.session.folder.name} {episode_name(episode.index)}: demo_{number} {added(made)}")
         kwargs = {"fps": wish.fps, "task": wish.task}
         data.attrs["total"] = total
         data.attrs["env_args"] = json.dumps({"env_name": "xr_teleop", "env_type": 2, "env_kwargs": kwargs})
@@ -137,7 +131,7 @@ def _demo(demo: h5py.Group, episode: Episode, made: Grid, units: Units, wish: Wi
     for name, values in low.items():
         demo.create_dataset(f"obs/{name}", data=values)
         demo.create_dataset(f"next_obs/{name}", data=np.concatenate([values[1:], values[-1:]]))
-    _pictures(episode, made, demo["obs"], "_image", wish)
+    _pictures(episode, made, demo["obs"], "_image")
     return count
 
 

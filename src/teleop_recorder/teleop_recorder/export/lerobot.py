@@ -47,6 +47,22 @@ class Wish:
     videos: bool = True
     task: str = ""
 
+    def grid(self, episode: Episode) -> Grid:
+        """Return an episode on the grid, as wanted.
+
+        Raises:
+            ConfigError: it does not go, or its rate is too low.
+        """
+        made = grid.make(episode, self.fps, episode.cameras if self.videos else ())
+        if not self.any_rate:
+            grid.check(episode, made, self.fps)
+        return made
+
+
+def added(made: Grid) -> str:
+    """Return what there is to say of an episode that was exported."""
+    return "added" + "".join(f", {n} pictures of {c} out of order left out" for c, n in sorted(made.disordered.items()))
+
 
 class DataSet:
     """A data set on disk.
@@ -76,17 +92,15 @@ class DataSet:
         """Whether this take is in the set already."""
         return any(row["take"] == _identity(episode) for row in self._ours)
 
-    def add(self, episode: Episode) -> None:
-        """Add one episode.
+    def add(self, episode: Episode) -> Grid:
+        """Add one episode, and return it as it was added.
 
         Raises:
             ConfigError: it does not fit the set, or its rate is too low.
         """
         wish = self._wish
-        if not wish.any_rate:
-            grid.check_rates(episode, wish.fps)
-        made = grid.make(episode, wish.fps)
-        cameras = {grid.CAMERAS.get(c, c): c for c in episode.cameras} if wish.videos else {}
+        made = wish.grid(episode)
+        cameras = {grid.CAMERAS.get(c, c): c for c in made.pictures}
         task = episode.text("task") or wish.task
         if not task:
             name = episode_name(episode.index)
@@ -121,6 +135,7 @@ class DataSet:
             }
         )
         self._commit(features, episode)
+        return made
 
     def _commit(self, features: dict[str, Any], episode: Episode) -> None:
         """Write the tables that name the files; the last one makes the episode part of the set."""
@@ -155,16 +170,15 @@ def export(episodes: list[Episode], wish: Wish, say: Callable[[str], None]) -> i
     Raises:
         ConfigError: an episode does not fit; those before it are in the set.
     """
-    target, added = DataSet(wish), 0
+    target, count = DataSet(wish), 0
     for episode in episodes:
         name = f"{episode.session.folder.name} {episode_name(episode.index)}"
         if target.has(episode):
             say(f"{name}: is in the data set already")
             continue
-        target.add(episode)
-        say(f"{name}: added")
-        added += 1
-    return added
+        say(f"{name}: {added(target.add(episode))}")
+        count += 1
+    return count
 
 
 def _identity(episode: Episode) -> int:

@@ -21,8 +21,10 @@ def pictures(path: Path, numbers: np.ndarray) -> Iterator[Any]:
     """Yield the pictures with these ascending numbers, as av frames; one that is asked for again comes again.
 
     Raises:
-        ConfigError: the video does not open or ends before.
+        ConfigError: the video does not open or ends before, or the numbers go back.
     """
+    if (np.diff(numbers) < 0).any():
+        raise ConfigError("video", str(path), "picture numbers that go back", "ascending ones", "repair the session")
     try:
         with av.open(str(path)) as movie:
             decoded = enumerate(movie.decode(video=0))

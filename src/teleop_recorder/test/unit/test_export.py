@@ -159,9 +159,96 @@ def test_uneven_pictures_keep_their_measured_times(tmp_path):
         stamps = file["episodes/episode_00000/cameras/overhead/stamp_ns"]
         stamps[3] = stamps[3] + 2 * PERIOD  # 20 ms late
     with reading.episodes(session) as found:
-        made = grid.make(found[0], 20)
+        made = grid.make(found[0], 20, ("overhead",))
     assert made.pictures["overhead"][:6].tolist() == [0, 1, 2, 2, 4, 5]
     assert made.picture_times["overhead"][:5] == pytest.approx([0.0, 0.05, 0.1, 0.1, 0.2])
+
+
+def changed(session, name, change):
+    """Change a data set of the first episode."""
+    with h5py.File(session.hdf5, "a") as file:
+        found = file[f"episodes/episode_00000/{name}"]
+        found[:] = change(found[:])
+
+
+@pytest.mark.parametrize(
+    ("there", "words"),
+    [(range(11), "rate of 'overhead': got 10"), (range(10, 21), "rate of 'overhead'"), ([*range(9), *range(19, 21)], "rate of")],
+)
+def test_camera_that_died_or_began_late_has_not_the_rate_it_had_while_it_lived(session, tmp_path, capsys, there, words):
+    changed(session, "cameras/overhead/video_frame", lambda v: np.where(np.isin(v, list(there)), v, -1))
+    assert run(session.folder, "--to", tmp_path / "set", "--fps", 20, "--episode", 0) == 2
+    assert words in capsys.readouterr().err
+    assert run(session.folder, "--to", tmp_path / "set", "--fps", 20, "--episode", 0, "--without-videos") == 0
+
+
+@pytest.mark.parametrize(("left_out", "words"), [(range(57, 70), "0.65 s old"), (range(4), "0.20 s ahead")])
+def test_camera_that_stood_still_within_the_rate_is_refused(tmp_path, left_out, words):
+    from teleop_recorder.export import grid
+
+    bench = make_bench(tmp_path, cameras=("overhead",), session="s")
+    take(bench, 1001)
+    bench.do(EpisodeCommand.CLOSE_SESSION)
+    session = layout.find(tmp_path / "s")
+    for lacking in ((), left_out):
+        numbers = [-1 if n in lacking else n for n in range(201)]
+        changed(session, "cameras/overhead/video_frame", lambda _, to=numbers: to)
+        with reading.episodes(session) as found:
+            made = grid.make(found[0], 20, ("overhead",))
+            if not lacking:
+                grid.check(found[0], made, 20)
+                continue
+            with pytest.raises(ConfigError, match=words):
+                grid.check(found[0], made, 20)
+
+
+def test_pictures_out_of_order_are_left_out_and_counted(session, tmp_path, capsys):
+    changed(session, "cameras/overhead/stamp_ns", lambda v: v[[0, 1, 2, 4, 3, *range(5, 21)]])
+    assert run(session.folder, "--to", tmp_path / "set", "--fps", 20, "--episode", 0) == 0
+    assert "1 pictures of overhead out of order left out" in capsys.readouterr().out
+    with av.open(str(tmp_path / "set/videos/observation.images.top/chunk-000/file-000.mp4")) as film:
+        shown = [round((f.to_ndarray(format="rgb24").mean() - 20) / 8) for f in film.decode(video=0)]
+    # the fourth picture says that it was taken at 0.2 s, the fifth before it
+    assert shown[:7] == [0, 1, 2, 2, 3, 5, 6]
+    times = np.stack(pq.read_table(tmp_path / "set/data/chunk-000/file-000.parquet")["measured_time.top"].to_numpy())
+    assert times[:6] == pytest.approx([0.0, 0.05, 0.1, 0.1, 0.2, 0.25])
+
+
+def test_picture_numbers_that_go_back_are_refused_not_shown_as_others(session):
+    from teleop_recorder.export import movie
+
+    with pytest.raises(ConfigError, match="go back"):
+        list(movie.pictures(session.video(0, "overhead"), np.array([0, 1, 3, 2, 4])))
+
+
+def set_back(stamps):
+    """The second half again at the time of the first."""
+    return stamps - np.where(np.arange(len(stamps)) > len(stamps) // 2, 30 * PERIOD, 0)
+
+
+def test_take_whose_wall_clock_was_set_back_is_exported_by_the_steady_one(session, tmp_path, capsys):
+    changed(session, "meta/time/stamp_ns", set_back)
+    assert run(session.folder, "--to", tmp_path / "set", "--fps", 20, "--episode", 0) == 2
+    assert "clock that was set back" in capsys.readouterr().err
+    assert run(session.folder, "--to", tmp_path / "set", "--fps", 20, "--episode", 0, "--without-videos") == 0
+    table = pq.read_table(tmp_path / "set/data/chunk-000/file-000.parquet")
+    told = np.stack(table["action"].to_numpy())[:, :5]
+    assert told == pytest.approx(np.degrees([command(5 * k).position[:5] for k in range(21)]), abs=1e-3)
+    changed(session, "meta/time/monotonic_ns", set_back)
+    assert run(session.folder, "--to", tmp_path / "none", "--fps", 20, "--episode", 0, "--without-videos") == 2
+    assert "nobody knows its times" in capsys.readouterr().err
+
+
+def test_pictures_are_found_by_the_wall_clock_that_was_set_on_during_the_take(session):
+    from teleop_recorder.export import grid
+
+    step = 3_000_000_000
+    changed(session, "meta/time/stamp_ns", lambda v: v + np.where(np.arange(101) > 48, step, 0))
+    changed(session, "cameras/overhead/stamp_ns", lambda v: v + np.where(np.arange(21) > 9, step, 0))
+    with reading.episodes(session) as found:
+        made = grid.make(found[0], 20, ("overhead",))
+    assert made.pictures["overhead"].tolist() == list(range(21))
+    assert made.picture_times["overhead"] == pytest.approx(np.arange(21) / 20, abs=1e-6)
 
 
 def test_unknown_episode_is_refused_by_number(session):
