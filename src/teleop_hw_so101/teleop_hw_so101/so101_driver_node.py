@@ -7,7 +7,6 @@ import os
 import platform
 import secrets
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -23,11 +22,12 @@ from teleop_common.transport import RecordPublisher, subscribe
 from teleop_hw_so101 import setup_driver
 from teleop_hw_so101.conversions import diagnostic_array
 from teleop_hw_so101.driver_params import DriverParams
+from teleop_hw_so101.ending import Ending
 from teleop_hw_so101.health import HealthRules
 from teleop_hw_so101.health_report import ArmHealth
 from teleop_hw_so101.stream import SerialStream
 
-_ANSWER_TIME = 3.0  # [s] that a service waits for the bus
+_ANSWER_TIME = 3.0  # [s] after which nobody waits for torque any more
 
 
 class So101DriverNode(TeleopNode):
@@ -46,6 +46,7 @@ class So101DriverNode(TeleopNode):
         self.health = ArmHealth(self.core, HealthRules(dip=params.voltage_min))
         self._write_rate, self._read_rate, self._read = Rate(), Rate(), 0
         self._state_due, self._report_due, self._told = Schedule(params.driver_state_hz), Schedule(1.0), None
+        self._ending: Ending | None = None
         self._offer()
         self.publish_config({"params": dataclasses.asdict(params), "calibration": dataclasses.asdict(own)})
         # a lock of its own: the bus is waited for without holding up commands, an e-stop least of all
@@ -60,39 +61,31 @@ class So101DriverNode(TeleopNode):
         self._report = RecordPublisher(self, records.ProviderReport, f"/teleop/devices/hw/{arm}", qos.STREAM)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.EVENTS)
         subscribe(self, records.JointCommand, f"/{arm}/joint_command", self._command, qos.COMMAND)
-        self._service(Trigger, f"/{arm}/estop", lambda _: self._estop())
-        self._service(Trigger, f"/{arm}/estop/reset", lambda _: self.core.reset_estop())
-        self._service(SetBool, f"/{arm}/torque", lambda request: self._torque(request.data))
+        self._service(Trigger, f"/{arm}/estop", lambda _, done: self._estop(done))
+        self._service(Trigger, f"/{arm}/estop/reset", lambda _, done: done(self.core.reset_estop()))
+        self._service(SetBool, f"/{arm}/torque", lambda request, done: self._torque(request.data, done))
 
-    def _service(self, kind: Any, name: str, action: Callable[[Any], str]) -> None:
-        """Offer a service whose ``action`` returns empty on success, else why not."""
+    def _service(self, kind: Any, name: str, action: Callable[[Any, Callable[[str], None]], None]) -> None:
+        """Offer a service whose ``action`` hands on, now or later, why it refuses; empty when it did what was asked."""
 
-        def handle(request: Any, answer: Any) -> Any:
-            refusal = action(request)
-            answer.success, answer.message = not refusal, refusal or "done"
-            self.get_logger().info(f"{name}: {answer.message}")
-            return answer
+        def asked(request: Any, answer: Callable[[bool, str], None]) -> None:
+            def done(refusal: str) -> None:
+                self.get_logger().info(f"{name}: {refusal or 'done'}")
+                answer(not refusal, refusal or "done")
 
-        # not serve(): it would keep the lock while the bus is waited for
-        self.create_service(kind, name, handle)
+            action(request, done)
 
-    def _torque(self, on: bool) -> str:
-        """Ask the bus thread for torque and wait for its answer."""
-        done, answers = threading.Event(), list[str]()
+        # later: whoever asks for torque waits for the bus, and must not hold up an e-stop meanwhile
+        self.serve_later(kind, name, asked)
 
-        def answer(text: str) -> None:
-            answers.append(text)
-            done.set()
+    def _torque(self, on: bool, done: Callable[[str], None]) -> None:
+        self.arm.ask(on, done, monotonic_s() + _ANSWER_TIME)
 
-        self.arm.ask(on, answer)
-        if not done.wait(_ANSWER_TIME):
-            return f"torque of '{self.params.arm}': got no answer of the bus in {_ANSWER_TIME:g} s; see the driver's state"
-        return answers[0]
-
-    def _estop(self) -> str:
-        with self.lock:
-            release = self.core.estop()
-        return self._torque(False) if release else ""
+    def _estop(self, done: Callable[[str], None]) -> None:
+        if self.core.estop():
+            self._torque(False, done)
+        else:
+            done("")
 
     def _command(self, command: records.JointCommand) -> None:
         with self.lock:
@@ -131,20 +124,17 @@ class So101DriverNode(TeleopNode):
         if report.error:
             self.get_logger().warning(report.error, throttle_duration_sec=10.0)
 
-    def close(self) -> None:
+    def wound_up(self) -> bool:
         """Park where that is configured, else leave the servos as they are: they hold."""
-        if self.params.park:
-            self._park()
+        now = monotonic_s()
+        self._ending = self._ending or Ending(self.arm, self.lock, now, self.params.park)
+        over = self._ending.over(now)
+        if over and self.params.park:
+            self.get_logger().info(f"parking: {self._ending.outcome or 'done, torque is off'}")
+        return over
+
+    def close(self) -> None:
+        """Leave the bus and the servos as they are."""
         self._loop.stop()
         self.arm.drop("the driver has ended")
         super().close()
-
-    def _park(self) -> None:
-        with self.lock:
-            refusal = self.core.park(monotonic_s())
-        if not refusal:
-            while self.core.parking is not None and not self.core.parking.over(monotonic_s()) and self.failure is None:
-                time.sleep(0.02)
-            time.sleep(0.3)  # the arm lags behind its last goal
-            refusal = self._torque(False) if self.core.parking is not None else "parking was cut short"
-        self.get_logger().info(f"parking: {refusal or 'done, torque is off'}")

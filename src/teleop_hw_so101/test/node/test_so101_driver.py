@@ -183,4 +183,18 @@ def test_parking_driver_eases_the_arm_to_rest_and_releases_it(domain, arms):
         b.child.wait(5.0)
         assert time.monotonic() - begun < 5.0
         time.sleep(0.1)
-        assert not b.servo().torque
+        assert not b.servo().torque, b.child.stdout.read()
+
+
+def test_estop_is_obeyed_while_the_arm_is_parked(domain, arms):
+    with bench(domain, arms, park=True, park_speed=0.8) as b:
+        assert b.torque(True).success
+        b.drive(0.8, 100)
+        time.sleep(0.2)
+        goal = b.states[-1].goal
+        b.child.send_signal(signal.SIGINT)
+        b.node.until(lambda: b.states[-1].goal != goal, 2.0, "the way to rest")
+        assert b.node.call(Trigger, "/left/estop").success
+        b.child.wait(2.0)
+        assert "parking was cut short" in b.child.stdout.read()
+        assert b.servo().torque, "it holds where it was stopped"
