@@ -69,12 +69,23 @@ def verify(session: Session, bag: Bag, data_set: Path | None = None) -> Report:
     report = Report()
     with reading.episodes(session) as found:
         chosen = [episode for episode in found if episode.complete]
+        _takes(session, found, report)
         _journal(session, chosen, bag, report)
         for episode in chosen:
             _video(episode, report)
         if data_set is not None:
             _data_set(chosen, data_set, report)
     return report
+
+
+def _takes(session: Session, found: list[Episode], report: Report) -> None:
+    """Tell which takes of the session cannot be compared."""
+    opened = {episode_name(episode.index): episode.complete for episode in found}
+    with h5py.File(session.hdf5) as file:
+        named = {*file["episodes"], *map(episode_name, session.take_files())}
+    for name in sorted(named):
+        trouble = "was not ended" if name in opened else "is gone, or does not open"
+        report.hold("takes", opened.get(name, False), f"{name}: {trouble}; ./teleop episodes repair {session.folder}")
 
 
 @dataclass
@@ -84,18 +95,26 @@ class _Told:
     Attributes:
         episode: see there.
         control: arm → name → values of ``control/<arm>/``.
+        began: when the take began [ns since the epoch].
+        last: stamp of its last row [ns].
         seen: arm → rows whose command was found.
+        without_row: arm → numbers of the commits that have none.
     """
 
     episode: Episode
     control: dict[str, dict[str, np.ndarray]]
+    began: int
+    last: int
     seen: dict[str, set[int]]
+    without_row: dict[str, list[int]]
 
     @classmethod
     def of(cls, episode: Episode) -> _Told:
         """Read what is compared."""
         control = {arm: {key: episode.column(f"control/{arm}/{key}") for key in _CONTROL} for arm in episode.arms}
-        return cls(episode, control, {arm: set() for arm in episode.arms})
+        began = int(episode.group.attrs["started_ns"])
+        last = int(episode.column("meta/time/stamp_ns").max(initial=began))
+        return cls(episode, control, began, last, {arm: set() for arm in episode.arms}, {arm: [] for arm in episode.arms})
 
     def command(self, row: int, arm: str, record: JointCommand, report: Report) -> None:
         """Compare one arm's command of a row."""
@@ -112,6 +131,9 @@ class _Told:
             missing = sorted(set(told.tolist()) - self.seen[arm])
             text = f"{episode_name(self.episode.index)}, {arm}: rows {missing[:5]} have no command in the journal"
             report.hold("arms", not missing, text)
+            lacking = self.without_row[arm]
+            text = f"{episode_name(self.episode.index)}, {arm}: {len(lacking)} commits of the journal have no row: {lacking[:5]}"
+            report.hold("arms", not lacking, text, 0)
 
 
 def _journal(session: Session, chosen: list[Episode], bag: Bag, report: Report) -> None:
@@ -119,7 +141,8 @@ def _journal(session: Session, chosen: list[Episode], bag: Bag, report: Report) 
     with h5py.File(session.hdf5) as file:
         counted = json.loads(file.attrs.get("counts", "{}"))
     tolds = [_Told.of(episode) for episode in chosen]
-    at = {int(stamp): (told, row) for told in tolds for row, stamp in enumerate(told.episode.column("meta/time/stamp_ns"))}
+    # stamps alone are no key: a clock may be set back, and numbers begin anew with each guard
+    at = {key: (told, row) for told in tolds for row, key in enumerate(_commits(told.episode))}
     arms = {f"/{arm}/joint_command": arm for told in tolds for arm in told.control}
     cameras = {picture_topic(camera): camera for told in tolds for camera in told.episode.cameras}
     wanted = {tuple(key) for told in tolds for key in _frame_keys(told.episode)}
@@ -132,8 +155,12 @@ def _journal(session: Session, chosen: list[Episode], bag: Bag, report: Report) 
             there[topic] += 1
         if topic in arms:
             record = command(data)
-            if (found := at.get(record.header.stamp)) is not None:
+            if (found := at.get((record.header.stamp, record.commit))) is not None:
                 found[0].command(found[1], arms[topic], record, report)
+                continue
+            for told in tolds:
+                if told.began <= record.header.stamp <= told.last and arms[topic] in told.without_row:
+                    told.without_row[arms[topic]].append(record.commit)
         elif topic in cameras:
             taken[cameras[topic]].add(pictures.decode(data).stamp)
         elif topic == "/teleop/frame":
@@ -151,6 +178,12 @@ def _journal(session: Session, chosen: list[Episode], bag: Bag, report: Report) 
             lacking = sum(int(s) not in taken[camera] for s in told.episode.column(f"cameras/{camera}/stamp_ns"))
             text = f"{episode_name(told.episode.index)}, camera {camera}: {lacking} pictures are not in the journal"
             report.hold("cameras", not lacking, text)
+
+
+def _commits(episode: Episode) -> list[tuple[int, int]]:
+    """Return stamp [ns] and number of each row's commit."""
+    stamps, numbers = episode.column("meta/time/stamp_ns").tolist(), episode.column("meta/commit").tolist()
+    return list(zip(stamps, numbers))
 
 
 def _frame_keys(episode: Episode) -> list[list[int]]:

@@ -14,7 +14,7 @@ from teleop_recorder.reading import Episode
 
 ENOUGH = 0.9  # share of the declared rate that must have been measured
 # periods of the grid: how old a picture may be, and how long after the grid's first time a camera's first may have been taken
-OLD, AHEAD = 10.0, 2.0
+OLD, AHEAD = 10.0, 3.0
 # names of our views in data sets; views to drive by never go there
 CAMERAS = {"overhead": "top"}
 

@@ -33,7 +33,7 @@ def pictures(path: Path, numbers: np.ndarray) -> Iterator[Any]:
                 while number < wanted:
                     number, picture = next(decoded)
                 yield picture
-    except (StopIteration, RuntimeError, OSError) as error:
+    except (StopIteration, RuntimeError, OSError, ValueError, av.error.FFmpegError) as error:
         reason = f"{number + 1} pictures" if path.exists() and isinstance(error, StopIteration) else str(error)
         raise ConfigError("video", str(path), reason, f"picture {int(numbers.max())}", "repair the session") from error
 

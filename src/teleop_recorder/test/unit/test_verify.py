@@ -1,6 +1,7 @@
 """The formats against each other: equal as recorded, and every change is found."""
 
 import h5py
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -10,7 +11,7 @@ pytest.importorskip("rosbag2_py")
 from test_repair import BAG, record  # noqa: E402
 
 from teleop_common.enums import EpisodeCommand  # noqa: E402
-from teleop_recorder import cli, layout  # noqa: E402
+from teleop_recorder import cli, layout, repair  # noqa: E402
 from teleop_recorder.verify import verify  # noqa: E402
 
 
@@ -32,6 +33,7 @@ def test_recorded_formats_do_not_differ(session, tmp_path):
     assert report.compared["samples"] == 80
     assert report.compared["exported columns"] == 5
     assert report.compared["topics"] == 8
+    assert report.compared["takes"] == 1
 
 
 @pytest.mark.parametrize(
@@ -65,3 +67,33 @@ def test_changed_number_in_the_data_set_is_named(session, tmp_path, capsys):
 def test_message_that_is_missing_in_the_journal_is_named(session):
     fewer = BAG._replace(messages=lambda path, topics: (m for n, m in enumerate(BAG.messages(path, topics)) if n != 40))
     assert any("the recorder wrote" in line or "no command" in line for line in verify(session, fewer).named)
+
+
+def test_rows_that_are_missing_in_hdf5_are_named_and_counted(session, capsys):
+    with h5py.File(session.hdf5, "a") as file:
+        for found in repair._sets(file["episodes/episode_00000"]):
+            values = np.delete(found[:], slice(20, 40), axis=0)
+            found.resize(len(values), axis=0)
+            found[:] = values
+    assert cli.main(["verify", str(session.folder)]) == 1
+    told = capsys.readouterr().out
+    for arm in ("left", "right"):
+        assert f"episode_00000, {arm}: 20 commits of the journal have no row: [21, 22, 23, 24, 25]" in told
+    assert "2 differences" in told
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (lambda file: file["episodes/episode_00000"].attrs.__setitem__("complete", False), "episode_00000: was not ended"),
+        (
+            lambda file: file["episodes"].__setitem__("episode_00001", h5py.ExternalLink("takes/episode_00001.hdf5", "/")),
+            "episode_00001: is gone, or does not open",
+        ),
+    ],
+)
+def test_take_that_cannot_be_compared_is_named_and_no_success(session, capsys, harm, words):
+    with h5py.File(session.hdf5, "a") as file:
+        harm(file)
+    assert cli.main(["verify", str(session.folder)]) == 1
+    assert words in capsys.readouterr().out
