@@ -63,11 +63,19 @@ def _speed(joints: np.ndarray, fps: int) -> np.ndarray:
 def act(episodes: list[Episode], wish: Wish, say: Say) -> int:
     """Write ``episode_<i>.hdf5`` for each episode, numbered on from those in the folder, and return how many.
 
+    A take that the folder has already is not written again.
+
     Raises:
         ConfigError: an episode does not go; those before it are written.
     """
-    first = 1 + max((int(p.stem.split("_")[1]) for p in wish.folder.glob("episode_[0-9]*.hdf5")), default=-1)
-    for number, episode in enumerate(episodes, first):
+    files = {int(path.stem.removeprefix("episode_")): path for path in wish.folder.glob("episode_[0-9]*.hdf5")}
+    there = {_take(path) for path in files.values()}
+    number, first = (max(files) + 1 if files else 0,) * 2
+    for episode in episodes:
+        name = f"{episode.session.folder.name} {episode_name(episode.index)}"
+        if int(episode.group.attrs["started_ns"]) in there:
+            say(f"{name}: is in the folder already")
+            continue
         made, units = wish.grid(episode), grid.units(episode)
         measured, committed = units.read(made.state), units.read(made.action)
         with _new(wish.folder / f"episode_{number}.hdf5") as file:
@@ -81,8 +89,22 @@ def act(episodes: list[Episode], wish: Wish, say: Say) -> int:
             file.create_dataset("action", data=committed, dtype="f4")
             file.create_dataset("measured_time", data=made.row_times)
             _pictures(episode, made, file.require_group("observations/images"), "")
-        say(f"{episode.session.folder.name} {episode_name(episode.index)}: episode_{number}.hdf5 {added(made)}")
-    return len(episodes)
+        say(f"{name}: episode_{number}.hdf5 {added(made)}")
+        number += 1
+    return number - first
+
+
+def _take(path: Path) -> int:
+    """Return which take a file of the folder is; 0 for one that is not ours.
+
+    Raises:
+        ConfigError: it does not open.
+    """
+    try:
+        with h5py.File(path) as file:
+            return int(file.attrs.get("take", 0))
+    except OSError as error:
+        raise ConfigError("file", str(path), str(error), "an HDF5 file", "remove it, or name another folder") from error
 
 
 def robomimic(episodes: list[Episode], wish: Wish, say: Say) -> int:

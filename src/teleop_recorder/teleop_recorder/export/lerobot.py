@@ -79,10 +79,11 @@ class DataSet:
         self._wish, self._folder = wish, wish.folder
         self._ours: list[dict[str, Any]] = []
         self._info: dict[str, Any] = {}
-        if (self._folder / "meta/info.json").exists() and (self._folder / _OURS).exists():
-            self._info = json.loads((self._folder / "meta/info.json").read_text())
+        if (self._folder / _OURS).exists():
             self._ours = json.loads((self._folder / _OURS).read_text())["episodes"]
-            if self._info["fps"] != wish.fps:
+            # without an episode that was finished nothing else in the folder counts
+            self._info = json.loads((self._folder / "meta/info.json").read_text()) if self._ours else {}
+            if self._ours and self._info["fps"] != wish.fps:
                 raise ConfigError("fps", str(self._folder), wish.fps, f"{self._info['fps']}, that of the data set", "add --fps")
         elif self._folder.exists() and any(self._folder.iterdir()):
             remedy = "name an empty folder, or one that was exported to"
@@ -106,6 +107,9 @@ class DataSet:
             name = episode_name(episode.index)
             raise ConfigError("task", name, "", "an instruction", "name one: --task 'put the cubes into the zone'")
         number = len(self._ours)
+        if not number:
+            # before the first file, so that an export that is killed in its first episode knows its folder again
+            self._name()
         shapes, pixels = {}, {}
         for key, camera in sorted(cameras.items()):
             frames = movie.pictures(episode.session.video(episode.index, camera), made.pictures[camera])
@@ -161,7 +165,11 @@ class DataSet:
         _write_table(self._folder / "meta/episodes/chunk-000/file-000.parquet", _episodes(rows, features, fps))
         write_atomically(self._folder / "meta/stats.json", _json(stats.together(rows)))
         write_atomically(self._folder / "meta/info.json", _json(self._info))
-        write_atomically(self._folder / _OURS, _json({"episodes": rows}))
+        self._name()
+
+    def _name(self) -> None:
+        """Write which takes the set has."""
+        write_atomically(self._folder / _OURS, _json({"episodes": self._ours}))
 
 
 def export(episodes: list[Episode], wish: Wish, say: Callable[[str], None]) -> int:

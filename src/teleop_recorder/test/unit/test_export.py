@@ -107,6 +107,21 @@ def test_second_export_adds_what_is_new_and_leaves_the_rest(session, tmp_path):
     assert info(target)["total_episodes"] == 2
 
 
+@pytest.mark.parametrize("at", ["_data", "_commit"])
+def test_export_that_was_killed_in_its_first_episode_is_taken_up(session, tmp_path, at):
+    """The process ends, without a word, before the first table, and before the tables that name it."""
+    target = tmp_path / "set"
+    kill = (
+        f"import os; from teleop_recorder import cli; from teleop_recorder.export import lerobot; "
+        f"owner = lerobot if hasattr(lerobot, {at!r}) else lerobot.DataSet; setattr(owner, {at!r}, lambda *_: os._exit(9)); "
+        f"cli.main(['export', {str(session.folder)!r}, '--to', {str(target)!r}, '--fps', '20'])"
+    )
+    assert subprocess.run([sys.executable, "-c", kill], check=False).returncode == 9
+    assert list((target / "videos").rglob("*.mp4"))
+    assert run(session.folder, "--to", target, "--fps", 20) == 0
+    assert info(target)["total_episodes"] == 2
+
+
 def test_rate_that_was_not_measured_is_refused_unless_asked(session, tmp_path, capsys):
     # pictures come at 20 Hz: 22 is declared within 90 %, 30 is not
     assert run(session.folder, "--to", tmp_path / "set", "--fps", 30) == 2
@@ -267,9 +282,20 @@ def test_act_files_hold_what_was_measured_and_committed_in_radians(session, tmp_
         images = file["observations/images/top"]
         assert (images.shape, images.chunks) == ((21, 48, 64, 3), (1, 48, 64, 3))
         assert images[10].mean() == pytest.approx(100, abs=4)
-    assert (tmp_path / "act/episode_1.hdf5").exists()
-    assert run(session.folder, "--to", tmp_path / "act", "--fps", 20, "--format", "act") == 0
-    assert (tmp_path / "act/episode_3.hdf5").exists()
+
+
+def test_act_export_that_is_run_again_writes_only_what_is_new(session, tmp_path, capsys):
+    def files():
+        return sorted(path.name for path in (tmp_path / "act").iterdir())
+
+    act = (session.folder, "--to", tmp_path / "act", "--fps", 20, "--format", "act", "--without-videos")
+    assert run(*act, "--episode", 1) == 0
+    assert files() == ["episode_0.hdf5"]
+    assert run(*act) == 0
+    assert files() == ["episode_0.hdf5", "episode_1.hdf5"]
+    assert run(*act) == 0
+    assert files() == ["episode_0.hdf5", "episode_1.hdf5"]
+    assert capsys.readouterr().out.count("is in the folder already") == 3
 
 
 def test_robomimic_file_has_its_demos(session, tmp_path, capsys):
