@@ -87,6 +87,8 @@ class ArmCore:
         problem: why the arm is not connected, or cannot be armed, in words.
         parking: the way to rest, while it is made.
         let_go: servo IDs whose torque must go off now.
+        releasing: those whose torque was asked off and that have not obeyed yet; the bus tries them on and on.
+        latched: an e-stop came before the servos were heard.
         read_time: when the oldest reply of the newest reading came [s], None when it brought none.
         tally: counts.
     """
@@ -99,6 +101,8 @@ class ArmCore:
     problem: str = "no servo was heard yet"
     parking: Parking | None = None
     let_go: set[int] = field(default_factory=set)
+    releasing: set[int] = field(default_factory=set)
+    latched: bool = False
     read_time: float | None = None
     tally: Tally = field(default_factory=Tally)
     last_refusal: str = ""
@@ -106,6 +110,7 @@ class ArmCore:
     def __post_init__(self) -> None:
         """Begin with nothing known."""
         self.samples = Samples([Servo() for _ in self.config.ids], self.config.suspect_after)
+        self._forgive = False  # torque off was asked: it ends the fault, once every servo has obeyed
         self._bound = SpeedBound(len(self.config.ids), self.config.speed_bound)
 
     # what comes from the bus
@@ -126,6 +131,8 @@ class ArmCore:
         goal = tuple(s.radians(s.goal(s.radians(g))) for s, g in zip(scales, goals)) if on else measured
         if self.driver is None:
             self.driver = Driver(self.config.driver, self.instance, goal, on)
+            if self.latched:
+                self.driver.latch_estop(measured)
         else:
             was = self.driver.memory
             self.driver.restart(goal)
@@ -224,17 +231,19 @@ class ArmCore:
 
     def estop(self) -> bool:
         """Latch the e-stop; returns whether torque must go off on the bus."""
-        if self.driver is None:
-            return self.config.driver.estop_release
-        self.parking = None
-        self.driver.latch_estop(self.measured() or self.driver.memory.goal)
-        return self.config.driver.estop_release
+        release = self.config.driver.estop_release
+        self.parking, self.latched = None, self.driver is None
+        if self.driver is not None:
+            self.driver.latch_estop(self.measured() or self.driver.memory.goal)
+        if release:
+            self.releasing.update(self.config.ids)
+        return release
 
     def reset_estop(self) -> str:
         """Release the latch; torque stays as it is."""
-        if self.driver is None:
-            return self.problem
-        self.driver.reset_estop()
+        self.latched = False
+        if self.driver is not None:
+            self.driver.reset_estop()
         return ""
 
     def may_arm(self) -> str:
@@ -267,17 +276,24 @@ class ArmCore:
         goal = tuple(scale.radians(tick) for scale, tick in zip(self.config.scales, seeds, strict=True))
         self.driver.torque(False, goal)
         self.driver.torque(True, goal)
-        self.fault = ""
+        self.fault, self._forgive = "", False
         for servo in self.samples.servos:
             servo.torque, servo.suspect = True, False
         return ""
 
-    def released(self) -> None:
-        """The bus has torque off."""
-        self.parking = None
+    def release(self) -> None:
+        """Torque goes off: no goal is written any more, and each servo is asked until it has obeyed."""
+        self.parking, self._forgive = None, True
+        self.releasing.update(self.config.ids)
         if self.driver is not None:
             self.driver.torque(False, self.measured() or self.driver.memory.goal)
-            self.fault = ""
+
+    def obeyed(self, ident: int) -> None:
+        """Servo ``ident`` has acknowledged that its torque is off."""
+        self.samples.servos[self.config.ids.index(ident)].torque = False
+        self.releasing.discard(ident)
+        if self._forgive and not self.releasing:
+            self.fault, self._forgive = "", False
 
     # what goes to the bus
 
@@ -351,6 +367,9 @@ class ArmCore:
         if not self.connected:
             return self.problem
         found = [self.fault] if self.fault else []
+        live = [name for name, ident in zip(self.config.joints, self.config.ids) if ident in self.releasing]
+        if live:
+            found.append(f"torque still on at {', '.join(live)}, asked off; it is tried on and on")
         for name, servo in zip(self.config.joints, self.samples.servos):
             if servo.misses >= self.config.degraded_misses:
                 found.append(f"{name} gave no reading {servo.misses} times in a row")
@@ -368,6 +387,7 @@ class ArmCore:
         load = [nan if s.motion is None else sign * s.motion.load for s, sign in zip(servos, signs)]
         base = self.driver.state(stamp, now, load=load, write_hz=write_hz, read_hz=read_hz, error=self.error(now))
         return base._replace(
+            torque_on=base.torque_on or bool(self.releasing),
             status=tuple(s.status for s in servos),
             voltage=tuple(s.slow.voltage for s in servos),
             temperature=tuple(s.slow.temperature for s in servos),

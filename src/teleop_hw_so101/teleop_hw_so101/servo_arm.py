@@ -88,7 +88,6 @@ class ServoArm:
         self.bus: FeetechBus | None = None
         self.counts: dict[int, Counts] = {}
         self._next_try = -float("inf")
-        self._release: set[int] = set()
         self._wanted: list[tuple[bool, Callable[[str], None], float]] = []
 
     @property
@@ -146,7 +145,8 @@ class ServoArm:
         while self._wanted:
             torque_on, answer, _ = self._wanted.pop(0)
             if not torque_on:
-                self._release.update(self.ids)  # done as soon as they can be reached
+                with self._lock:
+                    self.core.release()  # done as soon as they can be reached
             answer(f"torque of '{self.core.config.driver.arm}': got no connection, allowed a connected arm; {self.core.problem}")
 
     # reaching the arm
@@ -168,9 +168,9 @@ class ServoArm:
         torque, goals = [bool(f.control["torque_enable"]) for f in there], [f.control["goal_position"] for f in there]
         with self._lock:
             self.core.found(torque, goals, bus.stream.now())
-        if all(torque) and not self._release:
+        if all(torque) and not self.core.releasing:
             self._take_over(bus, facts)
-        if self._release:
+        if self.core.releasing:
             # asked while nobody could hear it
             self._let_go(bus)
 
@@ -224,9 +224,10 @@ class ServoArm:
             self._wanted.pop(0)
             answer(refusal)
             bus.budget(self.setup.budget)
-        self._release |= self.core.let_go
-        self.core.let_go.clear()
-        for servo in sorted(self._release):
+        with self._lock:
+            self.core.releasing |= self.core.let_go
+            self.core.let_go.clear()
+        for servo in sorted(self.core.releasing):
             self._release_one(bus, servo)
         if self.rotation.due("write", now):
             with self._lock:
@@ -319,7 +320,7 @@ class ServoArm:
         if refusal or not fresh:
             return refusal or f"torque of '{arm}': got no fresh reading of every servo, allowed one; ask again"
         seeds: list[int] = []
-        self._release.clear()
+        self.core.releasing.clear()
         for index in range(len(self.ids)):
             if refusal := self._withdrawn(bus, until):
                 self._let_go(bus)
@@ -379,18 +380,16 @@ class ServoArm:
     def _let_go(self, bus: FeetechBus) -> str:
         """Turn torque off at every servo by itself: one that refuses does not keep the others live."""
         with self._lock:
-            self.core.released()
-        self._release.update(self.ids)
+            self.core.release()
         bus.budget(0.1)
         for servo in self.ids:
             self._release_one(bus, servo)
-        if not self._release:
+        if not self.core.releasing:
             return ""
-        names = ", ".join(name for name, i in zip(self.core.config.joints, self.ids) if i in self._release)
+        names = ", ".join(name for name, i in zip(self.core.config.joints, self.ids) if i in self.core.releasing)
         return f"torque of '{self.core.config.driver.arm}': got no answer from {names}, asked off; it is tried on and on"
 
     def _release_one(self, bus: FeetechBus, servo: int) -> None:
         if bus.write(servo, "torque_enable", 0) is not None:
-            self._release.discard(servo)
             with self._lock:
-                self.core.samples.servos[self.ids.index(servo)].torque = False
+                self.core.obeyed(servo)

@@ -91,3 +91,48 @@ def test_estop_withdraws_the_on_that_is_under_way(b):
     assert "e-stop is latched" in b.torque(True)
     assert torques(b) == [False] * 6
     assert b.servos[3].goal_written is None
+
+
+# what is said of it
+
+
+def test_off_is_told_when_every_servo_has_obeyed_and_not_before(b):
+    assert b.torque(True) == ""
+    b.core.fail("something")
+    b.tell("lose left id=2 for=0.4")
+    b.tell("garble left for=0.001")
+    b.servos[1].unplug(True)
+    assert "no answer from shoulder_lift" in b.torque(False)
+    b.run(0.05)
+    assert b.states[-1].torque_on
+    assert "torque still on at shoulder_lift, asked off" in b.states[-1].error
+    assert "something" in b.states[-1].error
+    assert not b.command(b.core.driver.memory.goal)
+    b.servos[1].unplug(False)
+    b.run(1.5)
+    assert torques(b) == [False] * 6
+    assert not b.states[-1].torque_on
+    assert b.states[-1].error == ""
+
+
+@pytest.mark.parametrize("release", [False, True])
+def test_estop_before_the_arm_is_heard_is_latched_when_it_is(b, release):
+    assert b.torque(True) == ""
+    other = Bench(b.loop, ROBOT, {"left": b.arm.setup.calibration}, instance=8, estop_release=release)
+    assert other.core.estop() is release
+    other.run(0.5)
+    assert other.states[-1].estop
+    assert torques(b) == [not release] * 6
+    assert other.states[-1].torque_on is not release
+    assert not other.command(other.core.driver.memory.goal)
+    assert other.core.reset_estop() == ""
+    other.run(0.1)
+    assert not other.states[-1].estop
+
+
+def test_estop_that_was_reset_before_the_arm_is_heard_is_over(b):
+    other = Bench(b.loop, ROBOT, {"left": b.arm.setup.calibration}, instance=8)
+    other.core.estop()
+    assert other.core.reset_estop() == ""
+    other.run(0.5)
+    assert not other.states[-1].estop
