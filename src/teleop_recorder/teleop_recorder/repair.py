@@ -100,11 +100,25 @@ def _journal(session: Session, bag: Bag) -> list[str]:
     return [f"{done}; {', '.join(lost)}; it is kept as it was as {broken.name}"]
 
 
+def _by_system(error: Exception) -> bool:
+    """Whether the system refused, not the file: somebody writes it, we may not, no room. HDF5 says it only in words at times."""
+    return getattr(error, "errno", None) is not None or "errno = " in str(error)
+
+
+def _refusal(path: Path, error: Exception) -> OSError:
+    reason = " ".join(str(error).split())
+    return OSError(f"{path}: {reason}; it was left as it is: end what has it open, or make room, then repair again")
+
+
 def _opens(path: Path) -> bool:
+    if not path.exists():
+        return False
     try:
-        with h5py.File(path) as file:
+        with h5py.File(path, "r") as file:
             return "episodes" in file
-    except OSError:
+    except OSError as error:
+        if _by_system(error):
+            raise _refusal(path, error) from error
         return False
 
 
@@ -117,19 +131,26 @@ def _take(session: Session, index: int, path: Path, bag: Bag) -> list[str]:
     """Finish one take's file: cut it to the rows that every data set has; rebuild it from the bag where it does not open."""
     name = episode_name(index)
     try:
-        with h5py.File(path, "a") as file:
+        with h5py.File(path, "r") as file:
             if file.attrs.get("complete"):
                 return []
+        with h5py.File(path, "a") as file:
             rows = _cut(file)
             for camera in file.get("cameras", {}):
                 _cut_pictures(file[f"cameras/{camera}"], session.video(index, camera))
             _finish(file, rows)
     except (OSError, KeyError, RuntimeError) as error:
-        aside = path.with_suffix(".broken")
+        if _by_system(error):
+            raise _refusal(path, error) from error
+        # under another name until it is whole: a rebuilding that is cut off is begun again
+        made = path.with_suffix(".rebuilt")
+        made.unlink(missing_ok=True)
+        rebuilt = _rebuild(session, index, made, bag)
+        aside = path.with_name(layout.free_name(path.parent, f"{name}.broken"))
         path.rename(aside)
-        rebuilt = _rebuild(session, index, path, bag)
         if rebuilt is None:
             return [f"{name}: does not open ({error}) and is not in the journal; kept as {aside.name}"]
+        made.rename(path)
         return [f"{name}: did not open, rebuilt from the journal with {rebuilt} rows; the old file is kept as {aside.name}"]
     return [f"{name}: was not ended; it has {rows} rows now"]
 

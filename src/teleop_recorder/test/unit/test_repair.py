@@ -1,5 +1,6 @@
 """A recorder that is killed, and what becomes of its session."""
 
+import fcntl
 import os
 import random
 import re
@@ -162,6 +163,20 @@ def test_journal_that_a_killed_repair_left_under_another_name_is_taken_up(tmp_pa
     session.journal.rename(session.folder / "journal.broken")
     assert "journal: index" in repair.repair(session, BAG)[0]
     assert len(list(BAG.messages(session.journal, ["/left/joint_command"]))) == whole
+
+
+def test_file_that_somebody_else_has_open_is_left_as_it_is(tmp_path):
+    session, _ = unfinished(tmp_path, 60)
+    for path in (session.take(0), session.hdf5):
+        before = path.read_bytes()
+        handle = os.open(path, os.O_RDWR)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with pytest.raises(OSError, match="left as it is"):
+            repair.repair(session, BAG)
+        os.close(handle)
+        assert path.read_bytes() == before
+        assert not list(session.folder.rglob("*.broken"))
+    assert any("was not ended" in line for line in repair.repair(session, BAG))
 
 
 def test_session_that_is_being_recorded_is_left_alone(tmp_path):
