@@ -37,6 +37,7 @@ class ArmConfig:
         rest: where the arm may lie without torque [rad].
         park_speed: largest speed on the way there [rad/s].
         park_time: longest time for it [s].
+        torque: share of full torque that each joint may use, as set in its servo; empty: all of it.
         park_near: how far from there each joint may lie when torque goes off [rad]; more than these servos droop.
     """
 
@@ -51,6 +52,7 @@ class ArmConfig:
     rest: tuple[float, ...] = ()
     park_speed: float = 2.0
     park_time: float = 3.0
+    torque: tuple[float, ...] = ()
     park_near: float = 0.15
 
 
@@ -328,7 +330,7 @@ class ArmCore:
 
     def rested(self, now: float) -> str:
         """Return why torque may not go off at the end of the way to rest, empty when the arm lies there."""
-        measured, near = self.measured(), self.config.park_near
+        measured = self.measured()
         if self.parking is None or measured is None:
             return f"parking was cut short ({self._held() or 'e-stop, or torque asked anew'}); the arm holds"
         unsure = [
@@ -336,10 +338,7 @@ class ArmCore:
         ]
         if unsure:
             return f"nobody knows where {', '.join(unsure)} is; the arm holds"
-        off = [n for n, q, end in zip(self.config.joints, measured, self.parking.end) if not abs(q - end) <= near]
-        if off or not self.parking.over(now):
-            return f"{', '.join(off) or 'the arm'} has not come to within {near:g} rad of its rest; the arm holds"
-        return ""
+        return parking.unrested(self.parking, self.config.joints, measured, self.config.park_near, now)
 
     # what is published
 
@@ -383,8 +382,10 @@ class ArmCore:
             return None
         servos = self.samples.servos
         nan = float("nan")
-        signs = [1.0 if scale.radians_per_tick > 0 else -1.0 for scale in self.config.scales]
-        load = [nan if s.motion is None else sign * s.motion.load for s, sign in zip(servos, signs)]
+        # of what the joint may use, not of full duty: a joint that pushes at its limit pushes with all that it has
+        shares = self.config.torque or (1.0,) * len(servos)
+        signed = [share if scale.radians_per_tick > 0 else -share for scale, share in zip(self.config.scales, shares)]
+        load = [nan if s.motion is None else min(max(s.motion.load / most, -1.0), 1.0) for s, most in zip(servos, signed)]
         base = self.driver.state(stamp, now, load=load, write_hz=write_hz, read_hz=read_hz, error=self.error(now))
         return base._replace(
             torque_on=base.torque_on or bool(self.releasing),

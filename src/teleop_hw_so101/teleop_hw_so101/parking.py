@@ -52,3 +52,19 @@ def plan(start: Sequence[float], end: Sequence[float], now: float, speed: float,
     # the speed of the smooth step is 1.5 times its mean in the middle
     duration = 1.5 * farthest / speed
     return Parking(tuple(start), tuple(end), now, duration) if duration <= longest else None
+
+
+def unrested(way: Parking, joints: Sequence[str], measured: Sequence[float], near: float, now: float) -> str:
+    """Return what has not come to rest, empty when all has.
+
+    Args:
+        way: the way there.
+        joints: their names.
+        measured: where they are [rad].
+        near: how far from the end each may lie [rad].
+        now: monotonic clock [s].
+    """
+    off = [name for name, q, end in zip(joints, measured, way.end, strict=True) if not abs(q - end) <= near]
+    if not off and way.over(now):
+        return ""
+    return f"{', '.join(off) or 'the arm'} has not come to within {near:g} rad of its rest; the arm holds"

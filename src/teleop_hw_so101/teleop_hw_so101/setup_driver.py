@@ -15,7 +15,7 @@ from teleop_hw_so101.arm_core import ArmConfig, ArmCore
 from teleop_hw_so101.arming import ArmingRules
 from teleop_hw_so101.calibration import ArmCalibration
 from teleop_hw_so101.feetech_bus import BusConfig
-from teleop_hw_so101.registers import BAUD_RATES
+from teleop_hw_so101.registers import BAUD_RATES, REGISTERS
 from teleop_hw_so101.rotation import Rotation
 from teleop_hw_so101.servo_arm import ArmSetup, ServoArm
 from teleop_hw_so101.stream import ByteStream, PortError
@@ -116,6 +116,7 @@ def create(
             raise ConfigError(
                 "parameter", f"park_positions.{joint.name}", value, f"{joint.lower} to {joint.upper} rad", "mend it"
             )
+    registers = tuple(_registers(params, robot, name) for name in names)
     config = ArmConfig(
         driver=configured(params.arm, robot, params, estop_release=params.estop_release),
         joints=names,
@@ -128,12 +129,13 @@ def create(
         rest=params.park_positions,
         park_speed=params.park_speed,
         park_time=params.park_time,
+        torque=tuple(counts["torque_limit"] * REGISTERS["torque_limit"].scale for counts in registers),
     )
     setup = ArmSetup(
         calibration=own,
         known=known,
         rules=ArmingRules(params.voltage_min, params.voltage_max, params.temperature_max),
-        registers=tuple(_registers(params, robot, name) for name in names),
+        registers=registers,
         bus=BusConfig(params.baud_rate, params.reply_timeout, params.retries),
         budget=0.8 / params.loop_hz,
         retry=params.reconnect_time,

@@ -55,6 +55,7 @@ class Bench:
         port: str = "",
         estop_release: bool = False,
         instance: int = 7,
+        torque_limit: float = 1.0,
         **changes: Any,
     ) -> None:
         """Begin unconnected.
@@ -67,16 +68,24 @@ class Bench:
             port: arm whose port it is given; empty: its own.
             estop_release: the e-stop turns torque off.
             instance: number of this start.
+            torque_limit: share of full torque that the arm joints may use.
             changes: other fields of ``ArmConfig``.
         """
         self.loop, self.name = loop, name
         own = calibrations[name]
         ids = tuple(own.joint(joint).id for joint in robot.names)
         rest = tuple(joint.home for joint in robot.all_joints)
+        registers = (*({**REGISTERS, "torque_limit": round(1000 * torque_limit)},) * len(robot.joints), GRIPPER)
         config = ArmConfig(
-            driver_config(name, robot, estop_release=estop_release), robot.names, ids, arm_scales(own, robot), 4.7, rest=rest
+            driver_config(name, robot, estop_release=estop_release),
+            robot.names,
+            ids,
+            arm_scales(own, robot),
+            4.7,
+            rest=rest,
+            torque=tuple(counts["torque_limit"] / 1000 for counts in registers),
         )
-        setup = ArmSetup(own, calibrations, ArmingRules(), (*(REGISTERS,) * len(robot.joints), GRIPPER))
+        setup = ArmSetup(own, calibrations, ArmingRules(), registers)
         core = ArmCore(replace(config, **changes), instance)
         self.arm = ServoArm(
             core, setup, Rotation(len(ids), 100.0, 100.0, 30.0, tick=PERIOD), _Port(loop, port or name), nullcontext()

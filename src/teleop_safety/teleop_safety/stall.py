@@ -34,7 +34,7 @@ def strained(load: Sequence[float], error: Joints, rest: Joints, arm: int, high:
     """Return the arm joints that push with more than ``high`` and yet are farther than ``far`` [rad] from their reference.
 
     Args:
-        load: share of full torque, -1 to 1, NaN when unknown, which is never high.
+        load: share of the torque that each may use, -1 to 1, NaN when unknown, which is never high.
         error: see ``errors`` [rad].
         rest: the same when the arm began to be moved; an arm that began under strain may be pulled out of it, but not pushed on.
         arm: number of arm joints; a gripper that grips pushes, and may.

@@ -453,6 +453,14 @@ def test_limp_joint_turned_by_hand_reads_on_over_the_seam():
     assert max(abs(q - p) for p, q in zip(roll, roll[1:])) < 0.5, "no leap of a turn"
 
 
+def test_joint_that_pushes_at_its_limit_shows_full_load_whatever_the_limit_is():
+    b = bench(torque_limit=0.5).armed()
+    b.tell("stick left id=3")
+    b.run(0.6, drift(b, joint=2, speed=1.0))
+    assert b.servos[2].duty == pytest.approx(0.5, abs=0.01)
+    assert abs(b.states[-1].load[2]) == pytest.approx(1.0, abs=0.02), "the guard's watchdog sees it"
+
+
 def test_stuck_joint_shows_load_and_then_its_servo_protects_itself():
     b = bench().armed()
     b.tell("stick left id=3")
