@@ -10,6 +10,7 @@ from teleop_hw_so101.servo_arm import ServoArm
 _SETTLE = 0.3  # [s] that the arm lags behind its last goal
 _GRACE = 0.4  # [s] more that it may take to come to rest
 _PATIENCE = 0.4  # [s] for the bus to answer
+_LATER = 0.2  # [s] by which a way that was planned anew may end after the longest one
 
 
 class Ending:
@@ -29,6 +30,7 @@ class Ending:
             park: ease it to rest and turn torque off there.
         """
         self._arm, self._lock, self._park = arm, lock, park
+        self._latest = now + arm.core.config.park_time + _LATER
         self._until: float | None = None  # of waiting for the bus, once the way has ended
         self.outcome = ""
         if park:
@@ -41,6 +43,8 @@ class Ending:
         """Go on at ``now`` (monotonic [s]); returns whether the driver may end."""
         if self._until is None:
             with self._lock:
+                if self._arm.core.parking is None:
+                    self._again(now)
                 way, refusal = self._arm.core.parking, self._arm.core.rested(now)
             if way is not None and now < way.begun + way.duration + _SETTLE + (_GRACE if refusal else 0.0):
                 return False
@@ -49,6 +53,13 @@ class Ending:
             if not refusal:
                 self._arm.ask(False, self._released)
         return not self._arm.asked or now >= self._until
+
+    def _again(self, now: float) -> None:
+        """Plan anew after a servo was not heard for a moment; e-stop, fault, a lost arm and torque off refuse that."""
+        core = self._arm.core
+        core.park(now)
+        if core.parking is not None and core.parking.begun + core.parking.duration > self._latest:
+            core.parking = None
 
     def _released(self, refusal: str) -> None:
         self.outcome = refusal

@@ -84,6 +84,17 @@ def test_arm_that_is_stopped_on_its_way_is_not_let_go():
     assert torques(b) == [True] * 6
 
 
+def test_way_to_rest_goes_on_after_a_servo_was_not_heard_for_a_moment():
+    b = away_from_rest()
+    end = ending(b)
+    b.run(0.2)
+    b.tell("lose left id=1 for=0.15")
+    took = finish(b, end)
+    assert (end.outcome, torques(b)) == ("", [False] * 6)
+    assert took < 4.5
+    assert b.truth() == pytest.approx(HOME, abs=0.15)
+
+
 def test_port_pulled_on_the_way_to_rest_is_the_end_of_it():
     b = away_from_rest()
     end = ending(b)
