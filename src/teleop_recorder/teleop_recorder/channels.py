@@ -36,7 +36,7 @@ def channels(arms: Sequence[str], joints: int, aim: bool, head: bool) -> dict[st
         "meta/time/sim_time": Channel((), "f8", _NAN, "s, NaN without a simulation"),
         "meta/time/physics_step": Channel((), "i8", -1, "-1 without a simulation"),
         "meta/time/wall_time": Channel((), "f8", 0, "s since the epoch, of the commit"),
-        "meta/time/episode_time": Channel((), "f8", 0, "s since the first row"),
+        "meta/time/episode_time": Channel((), "f8", 0, "s since the first row, by monotonic_ns"),
         "meta/time/stamp_ns": Channel((), "i8", 0, "ns since the epoch, of the commit"),
         "meta/time/monotonic_ns": Channel((), "i8", 0, "ns, CLOCK_MONOTONIC of the guard's machine, of the commit"),
         "meta/time/origin_ns": Channel((), "i8", 0, "ns since the epoch, of the frame that caused the commit, 0 none"),
@@ -106,10 +106,10 @@ def put_frame(row: dict[str, Any], frame: TeleopFrame, aim: bool, head: bool) ->
 
 
 def put_commit(row: dict[str, Any], command: JointCommand, received: int, began: int) -> None:
-    """Fill in what all arms of a commit share; ``began`` is the first row's stamp [ns]."""
+    """Fill in what all arms of a commit share; ``began`` is the first row's time on the guard's steady clock [ns]."""
     stamp = command.header.stamp
     row["meta/time/wall_time"] = stamp * 1e-9
-    row["meta/time/episode_time"] = (stamp - began) * 1e-9
+    row["meta/time/episode_time"] = (command.commit_time_ns - began) * 1e-9
     row["meta/time/stamp_ns"], row["meta/time/monotonic_ns"] = stamp, command.commit_time_ns
     row["meta/time/origin_ns"], row["meta/time/received_ns"] = command.origin_stamp, received
     row["meta/commit"] = command.commit

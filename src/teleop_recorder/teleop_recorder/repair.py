@@ -246,7 +246,7 @@ def _rebuild(session: Session, index: int, path: Path, bag: Bag) -> int | None:
         take(read(data), received)
     count = 0
     for row in rows.ready(last, ended):
-        if row.stamp >= began:
+        if count or row.stamp >= began:
             made.rows.append(row)
             count += 1
     made.close({})

@@ -1,6 +1,7 @@
 """Rows of a take: one a commit of the guard, with what belonged to it, found by stamps and numbers and not by arrival.
 
-A row is made when its commit is ``HOLD`` old, so that topics may overtake each other by that much without a row changing.
+A row is made when its commit is ``HOLD`` old, so that topics may overtake each other by that much without a row changing. Commits
+are put in order by the steady clock of the guard's machine and by their numbers: the stamps' clock may be set while they come.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from teleop_recorder.poses import ScenePoses
 
 HOLD = 100_000_000  # [ns]
 _KEEP = 2_000_000_000  # [ns], how long a record waits to be asked for
+_Place = tuple[int, int]  # of a commit in their order: time on the steady clock [ns], number
+_NONE: _Place = (0, 0)
 
 
 @dataclass
@@ -90,35 +93,33 @@ class Rows:
         self._arms, self._joints, self._poses = tuple(arms), joints, poses
         self._aim, self._head = aim, head
         self.channels = channels.channels(arms, joints, aim, head) | (poses.channels() if poses else {})
-        self._commits: dict[int, _Commit] = {}
+        self._commits: dict[_Place, _Commit] = {}
         self._frames: dict[tuple[int, int], TeleopFrame] = {}
         self._frame_times = _Recent()
         self._authority, self._guard, self._sim = _Recent(), _Recent(), _Recent()
         self._measured = {arm: _Recent() for arm in arms}
         self._last_commit: int | None = None
         self._began: int | None = None
-        self._written = self._late = 0
+        self._written, self._late = _NONE, 0
 
     def begin(self, stamp: int) -> None:
         """Begin a take at ``stamp`` [ns]: its time counts from its first row; commits of after that may be heard already."""
         self._began = None
         self._last_commit = None
-        self._commits = {number: commit for number, commit in self._commits.items() if commit.stamp >= stamp}
-        self._written = self._late = 0
+        self._commits = {place: commit for place, commit in self._commits.items() if commit.stamp >= stamp}
+        self._written, self._late = _NONE, 0
 
     # ---- what was heard; stamps and arrivals in ns since the epoch
 
     def on_command(self, arm: str, command: JointCommand, received: int) -> None:
         """Take one arm's command; one whose row is written already is too late, and counts as lost."""
         if arm in self._arms:
-            # a clock that was set back by more is no lateness
-            if 0 <= self._written - command.header.stamp < _KEEP:
+            place = command.commit_time_ns, command.commit
+            # a steady clock that is behind by more is another one: the guard's machine was started anew
+            if place <= self._written and self._written[0] - place[0] < _KEEP:
                 self._late += 1
                 return
-            commit = self._commits.setdefault(command.commit, _Commit(command.header.stamp, received))
-            if commit.stamp != command.header.stamp:  # the number of a guard that was there before
-                commit = self._commits[command.commit] = _Commit(command.header.stamp, received)
-            commit.arms[arm] = command
+            self._commits.setdefault(place, _Commit(command.header.stamp, received)).arms[arm] = command
 
     def on_frame(self, frame: TeleopFrame) -> None:
         """Take a finalised frame."""
@@ -152,8 +153,10 @@ class Rows:
             until: the last stamp wanted [ns]; None: those whose hold is over.
         """
         limit = heard - HOLD if until is None else until
-        due = sorted((c.stamp, number) for number, c in self._commits.items() if c.stamp <= limit)
-        made = [self._row(number, self._commits.pop(number)) for _, number in due]
+        places = sorted(self._commits)
+        # one that is due takes those before it along, whatever their stamps say
+        due = max((n for n, place in enumerate(places, 1) if self._commits[place].stamp <= limit), default=0)
+        made = [self._row(place, self._commits.pop(place)) for place in places[:due]]
         self._forget(heard - HOLD - _KEEP)
         return made
 
@@ -166,13 +169,14 @@ class Rows:
             self._frames.pop(key, None)
         times.forget(before)
 
-    def _row(self, number: int, commit: _Commit) -> Row:
+    def _row(self, place: _Place, commit: _Commit) -> Row:
+        number = place[1]
         last, self._last_commit = self._last_commit, number
         lost = self._late + (number - last - 1 if last is not None and last < number else 0)
-        self._late, self._written = 0, commit.stamp
+        self._late, self._written = 0, place
         row = Row(commit.stamp, commit.arms, lost)
         if self._began is None:
-            self._began = commit.stamp
+            self._began = place[0]
         command = next(iter(commit.arms.values()))
         channels.put_commit(row, command, commit.received, self._began)
         frame = self._frames.get((command.connection, command.frame_sequence))

@@ -12,7 +12,7 @@ import numpy as np
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_recorder import layout, reading
-from teleop_recorder.export.grid import Units
+from teleop_recorder.export.grid import Units, row_times
 from teleop_recorder.layout import episode_name
 from teleop_recorder.reading import Episode
 
@@ -66,16 +66,16 @@ def from_episode(episode: Episode, limits: RobotLimits, arms: Sequence[str]) -> 
         arms: which arms; empty: all that were recorded.
 
     Raises:
-        ConfigError: the take is of another robot, lacks an arm, or an arm had no command in some row.
+        ConfigError: the take is of another robot, lacks an arm, or an arm had no command in some row; or no clock went on in it.
     """
     name = f"{episode.session.folder.name} {episode_name(episode.index)}"
     _same("robot", name, episode.text("robot"), limits.robot)
     _same("joints", name, list(episode.joint_names), [joint.name for joint in limits.all_joints])
     chosen = _chosen(name, episode.arms, arms)
-    stamps = episode.column("meta/time/stamp_ns")[: episode.rows]
+    times = row_times(episode)[: episode.rows]
     return _script(
         name,
-        (stamps - stamps[:1]) * 1e-9,  # the difference first: seconds since the epoch have no nanoseconds in a float
+        times,
         {arm: episode.column(f"control/{arm}/committed")[: episode.rows] for arm in chosen},
     )
 

@@ -10,6 +10,7 @@ import pytest
 from recorder_bench import ARMS, command, make_bench, stamp
 
 from teleop_common.enums import Authority, EpisodeCommand, Reason
+from teleop_common.records import Header
 
 START, END, TOGGLE, DISCARD = (EpisodeCommand[n] for n in ("START", "END", "TOGGLE", "DISCARD"))
 OPEN, CLOSE = EpisodeCommand.OPEN_SESSION, EpisodeCommand.CLOSE_SESSION
@@ -357,3 +358,33 @@ def test_estop_that_was_reset_between_sessions_does_not_bar_the_next(bench):
     bench.estop()
     bench.do(CLOSE)
     assert bench.do(START).success
+
+
+@pytest.mark.parametrize("back", [50, 1000])
+def test_clock_that_is_set_back_during_a_take_loses_and_disorders_nothing(bench, tmp_path, back):
+    # by half a second, and by more than anything waits; the steady clock of the commits goes on
+    bench.do(START)
+    bench.step(100)
+    for n in range(100, 250):
+        at = stamp(n - back) + 2_000_000
+        samples = [bench.sample(f"/{arm}/joint_command", command(n, arm, header=Header(stamp(n - back))), at) for arm in ARMS]
+        bench.recorder.hear(samples, n * 0.01, at)
+    assert bench.recorder.state(0).missed == 0
+    bench.recorder.command(END, "", 2.5, stamp(250 - back))
+    with h5py.File(only_folder(tmp_path) / "episodes.hdf5") as file:
+        take = file["episodes/episode_00000"]
+        assert take["meta/commit"][:].tolist() == list(range(1, 251))
+        assert take["meta/time/episode_time"][:] == pytest.approx(np.arange(250) * 0.01)
+
+
+def test_guard_that_starts_anew_during_a_take_adds_rows_and_is_not_late(bench, tmp_path):
+    bench.do(START)
+    bench.step(60)
+    for n in range(60, 100):
+        at = stamp(n) + 2_000_000
+        again = [bench.sample(f"/{arm}/joint_command", command(n, arm, commit=n - 59), at) for arm in ARMS]
+        bench.recorder.hear(again, n * 0.01, at)
+    bench.number = 100
+    bench.do(END)
+    with h5py.File(only_folder(tmp_path) / "episodes.hdf5") as file:
+        assert file["episodes/episode_00000/meta/commit"][:].tolist() == [*range(1, 61), *range(1, 41)]

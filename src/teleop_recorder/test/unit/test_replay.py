@@ -189,6 +189,20 @@ def test_arm_without_commands_in_some_rows_is_refused_and_the_other_can_be_playe
     assert tuple(script.load(session, 0, robot(), ("right",)).joints) == ("right",)
 
 
+def test_take_whose_clock_was_set_back_is_played_by_the_steady_one_and_refused_without(session):
+    before = script.load(session, 0, robot(), ())
+    for clock in ("stamp_ns", "monotonic_ns"):
+        with h5py.File(session / "episodes.hdf5", "r+") as file:
+            stamps = file[f"episodes/episode_00000/meta/time/{clock}"]
+            stamps[50:] = stamps[50:] - 300_000_000
+        if clock == "stamp_ns":
+            after = script.load(session, 0, robot(), ())
+            assert after.times == pytest.approx(before.times)
+            assert after.at(0.7)["left"] == pytest.approx(before.at(0.7)["left"])
+    with pytest.raises(ConfigError, match="clock"):
+        script.load(session, 0, robot(), ())
+
+
 NAMES = ("left_a", "left_b")
 TAKE = script.Script("take", np.array([0.0, 1.0]), {"left": np.array([[0.2, 0.0], [0.4, 0.1]])})
 
