@@ -52,13 +52,17 @@ class SerialStream:
         """Open the port."""
         try:
             self._port = serial.Serial(path, baud_rate, timeout=0, write_timeout=0.1, exclusive=True)
-        except (OSError, ValueError) as error:  # SerialException is an OSError
+        except (OSError, ValueError, termios.error) as error:  # SerialException is an OSError, termios.error is none
             raise PortError(f"port '{path}': got {_reason(error)}, allowed a free serial port; {_remedy(error)}") from error
         self.path = path
         # FTDI adapters gather bytes for 16 ms otherwise; others and pseudo-terminals know no such mode
         with contextlib.suppress(OSError, ValueError, NotImplementedError, AttributeError):
             self._port.set_low_latency_mode(True)
-        self._port.reset_input_buffer()
+        try:
+            self._port.reset_input_buffer()
+        except (OSError, termios.error) as error:
+            self.close()
+            raise PortError(f"port '{path}': got {_reason(error)} on opening, allowed a serial port; {_remedy(error)}") from error
 
     def write(self, data: bytes) -> None:
         """Send ``data``."""
@@ -91,13 +95,18 @@ class SerialStream:
             self._port.close()
 
 
+def _number(error: Exception) -> int | None:
+    number = error.args[0] if isinstance(error, termios.error) and error.args else getattr(error, "errno", None)
+    return number if isinstance(number, int) else None
+
+
 def _reason(error: Exception) -> str:
-    number = getattr(error, "errno", None)
+    number = _number(error)
     return os.strerror(number) if number else str(error)
 
 
 def _remedy(error: Exception) -> str:
-    number = getattr(error, "errno", None)
+    number = _number(error)
     if number in (errno.EACCES, errno.EPERM):
         return "add yourself to the group that owns it (dialout, uucp) and log in again"
     if number in (errno.EAGAIN, errno.EBUSY):
