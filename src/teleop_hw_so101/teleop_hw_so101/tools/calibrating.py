@@ -54,10 +54,15 @@ def calibrate(
             _show_model(desk, after)
             _agree(desk, "file", before, after, overwrite)
             _agree(desk, "servo", unit, after, overwrite)
-            if calibration.differences(after, unit):
+            different = bool(calibration.differences(after, unit))
+            adopting = different or bool(servos.unprepared())
+            if adopting and any(on is not False for on in servos.torque().values()):
+                _held(desk, "calibration")
+            if different:
                 # a way back: calibrate --from this file
                 cache.write_atomically(arms.file(arm).with_suffix(".servos.bak"), calibration.dumps(unit).encode())
-            servos.adopt(after)
+            if adopting:
+                servos.adopt(after)
             if before is None:
                 desk.talk.say(f"a new arm: confirm once which way its joints count, ./teleop arm calibrate {arm} --signs")
         if left := calibration.differences(after, servos.unit()):
@@ -115,8 +120,7 @@ def _read(path: Path, desk: Desk) -> ArmCalibration:
 
 def _swept(desk: Desk, servos: Servos, unit: ArmCalibration) -> ArmCalibration:
     """Follow all joints while somebody moves each to both stops, until Enter and every joint is done."""
-    if not confirm(desk.talk, "torque goes off now and the arm falls: is it held, or lying down?"):
-        raise ToolError("sweep: got no, allowed yes; hold the arm, then ask again")
+    _held(desk, "sweep")
     servos.prepare()
     desk.talk.say("move every joint slowly to both of its stops, the gripper from closed to wide open; then press Enter")
     sweep = Sweep.of(unit)
@@ -126,6 +130,12 @@ def _swept(desk: Desk, servos: Servos, unit: ArmCalibration) -> ArmCalibration:
             show(_sweep_rows(desk, sweep, unit))
             desk.sleep(_PERIOD)
     return sweep.calibration(unit)
+
+
+def _held(desk: Desk, what: str) -> None:
+    """Have it confirmed that the arm may be let go for ``what``."""
+    if not confirm(desk.talk, "torque goes off now and the arm falls: is it held, or lying down?"):
+        raise ToolError(f"{what}: got no, allowed yes; hold the arm, then ask again")
 
 
 def _sweep_rows(desk: Desk, sweep: Sweep, unit: ArmCalibration) -> list[tuple[str, ...]]:
@@ -160,8 +170,7 @@ def _agree(desk: Desk, where: str, before: ArmCalibration | None, after: ArmCali
 
 def _signs(desk: Desk, servos: Servos, before: ArmCalibration) -> ArmCalibration:
     """Ask for each joint to be moved by hand in the direction in which its URDF counts up."""
-    if not confirm(desk.talk, "torque goes off now and the arm falls: is it held, or lying down?"):
-        raise ToolError("signs: got no, allowed yes; hold the arm, then ask again")
+    _held(desk, "signs")
     servos.prepare()
     joints = []
     for joint in before.joints:
@@ -203,8 +212,7 @@ def _moved(desk: Desk, servos: Servos) -> wiggle.Moved:
 
 def _zero(desk: Desk, servos: Servos, before: ArmCalibration) -> ArmCalibration:
     """Take where the arm is held in the model's zero pose for zero."""
-    if not confirm(desk.talk, "torque goes off now and the arm falls: is it held, or lying down?"):
-        raise ToolError("zero: got no, allowed yes; hold the arm, then ask again")
+    _held(desk, "zero")
     servos.prepare()
     desk.talk.say("hold the arm straight ahead: upper arm upright, forearm and hand level (a spirit level helps), jaws level")
     desk.talk.ask("press Enter when it is there", ())

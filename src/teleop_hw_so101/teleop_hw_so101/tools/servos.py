@@ -125,13 +125,24 @@ class Servos:
         """
         if live := self.release():
             raise ServoError(f"torque of {', '.join(live)}: got on or no answer, allowed off; switch the supply off and on")
+        for joint, values in self.unprepared().items():
+            self.write(joint, values)
+
+    def unprepared(self) -> dict[str, dict[str, int]]:
+        """Return what :meth:`prepare` would write to EEPROM, of the joints where that is anything.
+
+        Raises:
+            ServoError: one does not answer.
+        """
+        found: dict[str, dict[str, int]] = {}
         for joint, ident in self.ids.items():
             now = self.bus.read(ident, *blocks.EEPROM)
             if now is None:
                 raise _silent([joint])
             wanted = {"mode": 0, "phase": now[1]["phase"] & ~PHASE_MULTI_TURN, "return_delay": 0}
             if changed := {name: value for name, value in wanted.items() if now[1][name] != value}:
-                self.write(joint, changed)
+                found[joint] = changed
+        return found
 
     def adopt(self, calibration: ArmCalibration) -> None:
         """Write a calibration into EEPROM, torque off.

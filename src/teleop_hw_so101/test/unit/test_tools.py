@@ -272,6 +272,46 @@ def test_what_the_servos_hold_can_be_taken_as_it_is():
     assert calibration.differences(made, bench.units[0].calibration) == ()
 
 
+def lifted(bench):
+    """The arm holds itself up."""
+    with bench.desk.servos("/dev/a") as servos:
+        assert servos.hold() == []
+
+
+def live(bench):
+    return [servo.torque_on for servo in bench.emulator.servos["left"]]
+
+
+def test_arm_that_holds_itself_goes_on_holding_when_nothing_is_written_to_its_servos():
+    bench = bench_of("left")
+    lifted(bench)
+    assert calibrate(bench, source="servos")[0]
+    assert "falls" not in bench.person.said()
+    assert live(bench) == [True] * 6
+
+
+def test_arm_that_holds_itself_is_let_go_for_other_values_only_with_a_yes(tmp_path):
+    bench = bench_of("left")
+    made = bench.units[0].calibration
+    changed = replace(made.joints[1], homing_offset=made.joints[1].homing_offset - 40)
+    calibration.save(replace(made, joints=(made.joints[0], changed, *made.joints[2:])), tmp_path / "other.json")
+    lifted(bench)
+    bench.person.answers = ["n"]
+    with pytest.raises(ToolError, match="hold the arm"):
+        calibrate(bench, source=str(tmp_path / "other.json"), overwrite=True)
+    assert live(bench) == [True] * 6
+    assert bench.emulator.servos["left"][1].get("homing_offset") == made.joints[1].homing_offset
+    assert calibrate(bench, source=str(tmp_path / "other.json"), overwrite=True)[0]
+    assert bench.emulator.servos["left"][1].get("homing_offset") == changed.homing_offset
+
+
+def test_arm_whose_servos_answer_late_is_set_up_although_its_calibration_is_theirs():
+    bench = bench_of("left")
+    bench.emulator.servos["left"][2].burn("return_delay", 250)
+    assert calibrate(bench, source="servos")[0]
+    assert bench.emulator.servos["left"][2].get("return_delay") == 0
+
+
 def test_older_file_is_converted_and_taken(tmp_path):
     bench = bench_of("left", calibrated=False)
     old = calibration_old.OldCalibration(
