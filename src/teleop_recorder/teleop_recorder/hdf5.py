@@ -271,8 +271,9 @@ def gather(session: Session) -> list[int]:
                 for key in take:
                     take.copy(key, group)
     _replace(temporary, session.hdf5)
-    for path in files.values():
+    for index, path in files.items():
         path.unlink()
+        session.note(index).unlink(missing_ok=True)
     return list(files)
 
 

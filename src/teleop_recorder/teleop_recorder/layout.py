@@ -60,6 +60,10 @@ class Session:
         """Return a take's own file."""
         return self.takes / f"{episode_name(index)}.hdf5"
 
+    def note(self, index: int) -> Path:
+        """Return the text beside a take's own file that tells what is in no journal: when it began and ended, its attributes."""
+        return self.takes / f"{episode_name(index)}.json"
+
     def video(self, index: int, camera: str) -> Path:
         """Return a take's video of one camera."""
         return self.folder / "videos" / episode_name(index) / f"{camera}.mp4"

@@ -163,6 +163,7 @@ class Recorder:
         self._next += 1
         self.error = self.notice = ""
         self._flushed = now
+        self._note(self.session, self.take, {})
         return Reply(True, f"episode {self.take.index} is being recorded")
 
     def _end(self, _task: str, _now: float, stamp: int) -> Reply:
@@ -187,6 +188,7 @@ class Recorder:
             put_aside(self.session, index)
         else:
             return Reply(False, "this session has no episode to discard")
+        self.session.note(index).unlink(missing_ok=True)
         self.notice = f"episode {index} was put aside"
         return Reply(True, f"{self.notice}, into {self.session.folder / 'discarded'}")
 
@@ -279,6 +281,20 @@ class Recorder:
         self.notice = ("ended by the e-stop; " if reason == "estop" else "") + grade.words(summary)
         if self._journal is not None:
             self._journal.flush()
+        told = {"ended_ns": stamp, "end_reason": reason, "missed": take.missed, "counts": self.counts.since_mark()}
+        self._note(take.session, take, told | {"grade": summary})
+
+    def _note(self, session: Session, take: Take, told: Mapping[str, Any]) -> None:
+        """Write beside the take's file what ``repair`` needs when that does not open."""
+        known = {
+            "task": take.task,
+            "started_ns": take.began,
+            "cameras": self._wanted.cameras,
+            "attributes": self._wanted.attributes,
+        }
+        path = session.note(take.index)
+        path.with_suffix(".new").write_text(_json(known | dict(told)))
+        path.with_suffix(".new").replace(path)
 
     def _periodic(self, now: float, stamp: int) -> None:
         if now - self._flushed >= FLUSH:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import av
 import h5py
 import mujoco
+import numpy as np
 
 from teleop_common.records import RecorderState
 from teleop_recorder import extent, hdf5, layout
+from teleop_recorder.grade import Grade
 from teleop_recorder.hdf5 import TakeFile
 from teleop_recorder.layout import Session, episode_name
 from teleop_recorder.lock import Lock
@@ -25,6 +27,10 @@ from teleop_recorder.setup_recorder import Decode, feeds, picture_topic
 from teleop_recorder.take import iso
 
 STATE = "/teleop/recorder/state"
+_ABOUT = ("arms", "robot", "links", "joint_names", "limits", "gripper")  # attributes of a take that its scene knows
+_BEFORE = 2_000_000_000  # [ns]: slow topics of before the take are in force in it
+_FIRSTS = 64  # one of so many pictures is the first of the video
+_SAME = 0.0005  # [s]: a video's times are kept to a 90,000th of a second
 Messages = Iterator[tuple[str, bytes, int]]
 
 
@@ -138,7 +144,7 @@ def _take(session: Session, index: int, path: Path, bag: Bag) -> list[str]:
             rows = _cut(file)
             for camera in file.get("cameras", {}):
                 _cut_pictures(file[f"cameras/{camera}"], session.video(index, camera))
-            _finish(file, rows)
+            _finish(file, rows, _note(session, index))
     except (OSError, KeyError, RuntimeError) as error:
         if _by_system(error):
             raise _refusal(path, error) from error
@@ -173,46 +179,78 @@ def _cut(file: h5py.File) -> int:
 
 
 def _cut_pictures(group: h5py.Group, video: Path) -> None:
-    """Cut a camera's stamps to the shortest; a picture that is not in the video gets no number."""
+    """Cut a camera's stamps to the shortest, and number the pictures anew: what was said while recording was not sure yet."""
     sets = _sets(group)
     count = min((len(s) for s in sets), default=0)
     for found in sets:
         found.resize(count, axis=0)
-    frames = 0
+    group["video_frame"][:] = picture_numbers(group["stamp_ns"][:], video)
+
+
+def picture_numbers(stamps: np.ndarray, video: Path) -> np.ndarray:
+    """Return which picture of ``video`` was taken at each of ``stamps`` [ns], -1 for those that are not in it."""
+    shown: list[float] = []
     with contextlib.suppress(OSError, ValueError, av.error.FFmpegError), av.open(str(video)) as movie:
-        for _ in movie.decode(video=0):
-            frames += 1
-    numbers = group["video_frame"][:]
-    numbers[numbers >= frames] = -1
-    group["video_frame"][:] = numbers
+        for frame in movie.decode(video=0):
+            shown.append(frame.time or 0.0)
+    best = np.full(len(stamps), -1)
+    # its times count from its own first picture, which need not be the take's
+    for first in stamps[:_FIRSTS] if shown else ():
+        numbers = _match((stamps - first) * 1e-9, [time - shown[0] for time in shown])
+        if (numbers >= 0).sum() > (best >= 0).sum():
+            best = numbers
+        if (best >= 0).sum() == len(shown):
+            break
+    return best
 
 
-def _finish(file: h5py.File, rows: int) -> None:
-    stamps = file["meta/time/stamp_ns"]
-    ended = int(stamps[-1]) if rows else int(file.attrs["started_ns"])
+def _match(times: np.ndarray, shown: list[float]) -> np.ndarray:
+    numbers, number = np.full(len(times), -1), 0
+    for place, time in enumerate(times.tolist()):
+        while number < len(shown) and shown[number] < time - _SAME:
+            number += 1
+        if number < len(shown) and shown[number] <= time + _SAME:
+            numbers[place], number = number, number + 1
+    return numbers
+
+
+def _finish(file: h5py.File, rows: int, told: Mapping[str, Any]) -> None:
+    """Write the attributes of a take's end: as the recorder told them, else of its last row."""
+    ended = int(told.get("ended_ns", file["meta/time/stamp_ns"][-1] if rows else file.attrs["started_ns"]))
     for name, value in {
         "ended_at": iso(ended),
         "ended_ns": ended,
-        "end_reason": "crash",
+        "end_reason": told.get("end_reason", "crash"),
         "frames": rows,
         "complete": True,
         "repaired": True,
+        **{name: json.dumps(told[name], sort_keys=True) for name in ("counts", "grade") if name in told},
+        **({"missed": told["missed"]} if "missed" in told else {}),
     }.items():
         file.attrs[name] = value
 
 
+def _note(session: Session, index: int) -> dict[str, Any]:
+    """Return what the recorder told beside the take's file; empty where that is gone, too."""
+    try:
+        found: dict[str, Any] = json.loads(session.note(index).read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found
+
+
 def _rebuild(session: Session, index: int, path: Path, bag: Bag) -> int | None:
-    """Make a take's file again out of the journal; None when the journal does not know it."""
-    with h5py.File(session.hdf5) as file:
+    """Make a take's file again out of the journal; None when neither that nor the recorder's note knows it."""
+    with h5py.File(session.hdf5, "r") as file:
         manifest = {k: json.loads(v[()]) for k, v in file.get("manifest", {}).items()}
         scene = session.folder / str(file.attrs.get("stage_snapshot", ""))
     scenes = scene if scene.is_file() else next(iter(sorted(session.scenes.glob("*/scene.xml"))), None)
-    if scenes is None:
+    note = _note(session, index)
+    span = (note["started_ns"], note.get("ended_ns"), note["task"]) if note else _span(session, index, bag)
+    if scenes is None or span is None or not session.journal.is_dir():
         return None
-    about = json.loads(scenes.with_name("scene.json").read_text())
-    span = _span(session, index, bag)
-    if span is None:
-        return None
+    scene_about = json.loads(scenes.with_name("scene.json").read_text())
+    about = note.get("attributes") or {name: scene_about[name] for name in _ABOUT if name in scene_about}
     began, ended, task = span
     given = manifest.get("parameters", {})
     arms = tuple(about["arms"])
@@ -225,36 +263,35 @@ def _rebuild(session: Session, index: int, path: Path, bag: Bag) -> int | None:
     )
     table = feeds(rows, arms, bag.decoder)
     videos = session.folder / "videos" / episode_name(index)
-    cameras = tuple(sorted(p.stem for p in videos.glob("*.mp4")))
-    topics = {picture_topic(name): name for name in cameras}
+    rates: dict[str, float] = note.get("cameras") or dict.fromkeys(sorted(p.stem for p in videos.glob("*.mp4")), 0.0)
+    topics = {picture_topic(name): name for name in rates}
     attributes = {"episode_index": index, "task": task, "started_at": iso(began), "started_ns": began, "complete": False}
-    attributes |= {"arms": list(arms), "robot": about["robot"], "links": about["links"], "joint_names": about["joint_names"]}
-    made = TakeFile(path, rows.channels, cameras, attributes)
+    made, grade = TakeFile(path, rows.channels, tuple(rates), attributes | about), Grade(rates)
     last = 0
     for topic, data, received in bag.messages(session.journal, [*table, *topics]):
-        if not began - HOLD <= received <= ended + HOLD:
+        if received < began - _BEFORE or (ended is not None and received > ended + HOLD):
             continue
-        last = received
-        if topic in topics:
-            picture = decode(data)
-            if began <= picture.stamp:
-                number = made.pictures[topics[topic]].length
-                row = {"stamp_ns": picture.stamp, "received_ns": received, "video_frame": number}
-                made.pictures[topics[topic]].append(row)
-            continue
-        read, take = table[topic]
-        take(read(data), received)
-    count = 0
-    for row in rows.ready(last, ended):
-        if count or row.stamp >= began:
-            made.rows.append(row)
-            count += 1
+        last = max(last, received)
+        # what does not decode was told when it was recorded
+        with contextlib.suppress(ValueError):
+            if topic not in topics:
+                read, take = table[topic]
+                take(read(data), received)
+            elif began <= (picture := decode(data)).stamp and (ended is None or received <= ended):
+                made.pictures[topics[topic]].append({"stamp_ns": picture.stamp, "received_ns": received})
+                grade.picture(topics[topic], True)
+    for row in rows.ready(last, last if ended is None else ended):
+        if grade.rows or row.stamp >= began:
+            made.append(row)
+            grade.add(row)
+            if row.stopped:
+                break
     made.close({})
     with h5py.File(path, "a") as file:
-        for camera in cameras:
+        for camera in rates:
             _cut_pictures(file[f"cameras/{camera}"], session.video(index, camera))
-        _finish(file, count)
-    return count
+        _finish(file, grade.rows, {"grade": grade.summary({}), **note})
+    return grade.rows
 
 
 def _span(session: Session, index: int, bag: Bag) -> tuple[int, int, str] | None:

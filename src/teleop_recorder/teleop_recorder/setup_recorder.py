@@ -118,17 +118,10 @@ def create(
         "arms": list(params.arms),
         "robot": limits.robot,
         "links": {arm: list(n) for arm, n in poses.links.items()},
-    }
-    ranges = {joint.name: [joint.lower, joint.upper] for joint in limits.all_joints}
-    attributes = {
-        "limits": ranges,
+        "limits": {joint.name: [joint.lower, joint.upper] for joint in limits.all_joints},
         "gripper": limits.gripper.limits.name if limits.gripper else "",
-        "arms": list(params.arms),
-        "joint_names": names,
-        "robot": limits.robot,
-        "links": about["links"],
     }
-    wanted = Wanted(rows.channels, dict(cameras), params.video, attributes)
+    wanted = Wanted(rows.channels, dict(cameras), params.video, about)
     settings = Settings(
         Path(params.folder).expanduser() if params.folder else default_folder(),
         params.session,

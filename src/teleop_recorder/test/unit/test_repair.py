@@ -17,14 +17,18 @@ import pytest
 
 pytest.importorskip("rosbag2_py")
 
+import recorder_bench as made  # noqa: E402
 from recorder_bench import HERE, command, stamp  # noqa: E402
+from test_video import jpeg  # noqa: E402
 from writer import Writer  # noqa: E402
 
 from teleop_common.enums import EpisodeCommand  # noqa: E402
 from teleop_common.errors import ConfigError  # noqa: E402
 from teleop_common.records import JointCommand  # noqa: E402
 from teleop_common.transport import codec  # noqa: E402
-from teleop_recorder import extent, journal_node, layout, repair  # noqa: E402
+from teleop_recorder import extent, journal_node, layout, reading, repair  # noqa: E402
+from teleop_recorder.export import grid  # noqa: E402
+from teleop_recorder.video import Video  # noqa: E402
 
 BAG = repair.Bag(journal_node.messages, journal_node.mend, lambda kind: codec(kind).decode)
 # half a second of rows, and the tenth of one for which a row waits
@@ -84,17 +88,23 @@ def record(root, rows=80):
     return writer
 
 
-def test_take_that_does_not_open_is_rebuilt_from_the_journal_as_it_was(tmp_path):
+@pytest.mark.parametrize("ends", ["command", "estop"])
+def test_take_that_does_not_open_is_rebuilt_from_the_journal_as_it_was(tmp_path, ends):
     writer = record(tmp_path)
-    writer.do(EpisodeCommand.END)
+    if ends == "estop":
+        for _ in range(30):
+            writer.step(made.Authority.ESTOP)
+    else:
+        writer.do(EpisodeCommand.END)
     for _ in range(11):
-        writer.step()  # the recorder says that the take has ended
+        writer.step()  # what comes after the take is none of it
     session = writer.core.session
     with h5py.File(session.take(0)) as file:
         before = {
             name: file[name][:]
             for name in ("meta/commit", "control/right/requested", "state/left/positions", "teleop/left/trigger")
         }
+        told = dict(file.attrs)
     writer.core._journal.flush()
     writer.core._lock.release()  # as the system does for a killed process
     session.take(0).write_bytes(b"not HDF5 at all")
@@ -102,12 +112,28 @@ def test_take_that_does_not_open_is_rebuilt_from_the_journal_as_it_was(tmp_path)
     assert any("rebuilt from the journal" in line for line in said)
     with h5py.File(session.hdf5) as file:
         take = file["episodes/episode_00000"]
-        # when it ended is known from the recorder's own message, a tick after it
-        assert 80 <= len(take["meta/commit"]) <= 81
         for name, values in before.items():
             # the scene's text has its numbers to six digits
-            assert take[name][:80] == pytest.approx(values, abs=1e-6), name
-        assert take.attrs["task"] == "write until killed"
+            assert take[name][:] == pytest.approx(values, abs=1e-6), name
+        assert dict(take.attrs) == told | {"repaired": True}
+        assert take.attrs["end_reason"] == ends
+    with reading.episodes(session) as (episode,):
+        assert len(grid.make(episode, 50, ())) >= 40
+
+
+@pytest.mark.parametrize("preset", ["h264_fast", "mjpeg"])
+def test_pictures_get_their_numbers_from_the_times_of_the_video(tmp_path, preset):
+    stamps = stamp(0) + np.cumsum(np.random.default_rng(2).integers(20_000_000, 60_000_000, 40))
+    left_out = {0, 1, 7, 20, 21}
+    video = Video(tmp_path / "v.mp4", preset)
+    for n in range(40):
+        if n not in left_out:
+            video.add(jpeg(n), int(stamps[n]))
+    video.close()
+    numbers = repair.picture_numbers(stamps, tmp_path / "v.mp4")
+    kept = [n for n in range(40) if n not in left_out]
+    assert numbers.tolist() == [kept.index(n) if n in kept else -1 for n in range(40)]
+    assert set(repair.picture_numbers(stamps, tmp_path / "none.mp4")) == {-1}
 
 
 def unfinished(root, rows=300):

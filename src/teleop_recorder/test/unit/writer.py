@@ -52,7 +52,7 @@ class Writer:
         self._numbers[topic] += 1
         return Sample(topic, self._encode[topic](record), at, self._numbers[topic])
 
-    def step(self):
+    def step(self, authority=made.Authority.DRIVING):
         n, at = self.number, made.stamp(self.number) + 2_000_000
         sim = self._sim._replace(header=records.Header(made.stamp(n) - 1_000_000), physics_step=5 * n, sim_time=0.01 * n)
         rows = [
@@ -60,7 +60,7 @@ class Writer:
             ("/teleop/frame", made.frame(n)),
             ("/sim/state", sim),
             ("/teleop/authority", made.authority(n)),
-            *((f"/{arm}/joint_command", made.command(n, arm)) for arm in made.ARMS),
+            *((f"/{arm}/joint_command", made.command(n, arm, authority)) for arm in made.ARMS),
         ]
         if n % 10 == 0:
             rows += [("/teleop/guard/state", made.guard(n)), ("/teleop/recorder/state", self.core.state(made.stamp(n)))]
@@ -68,7 +68,7 @@ class Writer:
         self.number += 1
 
     def do(self, kind):
-        reply = self.core.command(kind, "write until killed", 0.01 * self.number, made.stamp(self.number))
+        reply = self.core.command(kind, "write until killed", 0.01 * self.number, made.stamp(self.number) - 1_000_000)
         assert reply.success, reply.message
 
 
