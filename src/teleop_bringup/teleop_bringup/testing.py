@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pinocchio
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 from teleop_bringup.recordings import REAL_DATA as REAL_DATA
 from teleop_common import cell, limits, paths, qos, records, spatial
@@ -271,6 +272,15 @@ class Graph:
             operator.set(arm, squeeze=0.0)
         for arm in arms:
             self.until(lambda arm=arm: self.is_in(arm, Authority.IDLE), 2.0, f"{arm} IDLE")
+
+    def release_estop(self) -> None:
+        """Reset the e-stop where it is latched, again while a driver keeps it closed."""
+        end = time.monotonic() + 10.0
+        while any(self.is_in(arm, Authority.ESTOP) for arm in self.arms):
+            answer = self.node.call(Trigger, "/teleop/estop/reset")
+            if time.monotonic() > end:
+                raise AssertionError(f"the e-stop stays latched: {answer.message}; {self.state()}")
+            time.sleep(0.2)
 
     def at_home(self, arm: str) -> bool:
         """Return whether ``arm`` idles at its home pose."""

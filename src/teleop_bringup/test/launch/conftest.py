@@ -3,6 +3,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 from teleop_bringup import testing  # noqa: E402
+from teleop_common.enums import Authority  # noqa: E402
 from teleop_common.testing import free_domain  # noqa: E402
 
 
@@ -24,9 +25,20 @@ def shared():
 
 
 @pytest.fixture(scope="module")
-def running(shared):
+def at_home(shared):
     """The shared graph as each module finds it: both arms at home, hands where they were at first, grips open."""
     graph, operator = shared
     operator.reset()
+    graph.release_estop()
     graph.bring_home()
     return shared
+
+
+@pytest.fixture
+def running(at_home):
+    """The same for each test; a stop that a failed one left behind must not fail its rerun and all that follow."""
+    graph, operator = at_home
+    if any(graph.is_in(arm, Authority.ESTOP) for arm in graph.arms):
+        operator.reset()
+        graph.release_estop()
+    return at_home

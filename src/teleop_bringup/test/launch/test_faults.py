@@ -65,7 +65,8 @@ def test_estop_of_a_driver_works_with_the_guard_dead_and_holds_when_the_guard_is
     graph.until(lambda: graph.is_in("right", Authority.ESTOP) and graph.is_in("left", Authority.ESTOP), 8.0, "both latched")
     operator.set("right", squeeze=0.0)
     time.sleep(0.3)
-    assert graph.node.call(Trigger, "/teleop/estop/reset").success
+    answer = graph.node.call(Trigger, "/teleop/estop/reset")
+    assert answer.success, answer.message
     retaken(graph, operator)
 
 

