@@ -105,6 +105,8 @@ def row_times(episode: Episode) -> np.ndarray:
     """
     name = episode_name(episode.index)
     for clock in ("monotonic_ns", "stamp_ns"):
+        if f"meta/time/{clock}" not in episode.group:
+            continue  # a file of other hands may lack one
         stamps = episode.column(f"meta/time/{clock}")
         if len(stamps) < 2:
             raise ConfigError("episode", name, f"{len(stamps)} rows", "two and more", "leave it out, or discard it")
@@ -112,7 +114,7 @@ def row_times(episode: Episode) -> np.ndarray:
             seconds: np.ndarray = (stamps - stamps[0]) * 1e-9
             return seconds
     raise ConfigError(
-        "episode", name, "clocks that were set back", "a clock that goes on", "nobody knows its times; leave it out"
+        "episode", name, "clocks that were set back or are missing", "a clock that goes on", "nobody knows its times; leave it out"
     )
 
 
