@@ -114,7 +114,7 @@ def row_times(episode: Episode) -> np.ndarray:
             seconds: np.ndarray = (stamps - stamps[0]) * 1e-9
             return seconds
     raise ConfigError(
-        "episode", name, "clocks that were set back or are missing", "a clock that goes on", "nobody knows its times; leave it out"
+        "episode", name, "clocks set back or missing", "a clock that goes on", "nobody knows its times; leave it out"
     )
 
 
