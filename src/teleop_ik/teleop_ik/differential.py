@@ -67,13 +67,28 @@ class Differential:
         dt = dt if dt > 0.0 else 0.0  # negative or NaN: no time has passed
         allowed = within(bounds, previous)
         posture = forward(self.chain, seed)
-        if math.dist(target.position, posture.position) > FAR:
-            end = self.walked(target, seed, allowed)
-            if end is not None:
-                return ended(previous, end.joints, allowed, dt, end.excess, end.residual_rotation)
-        return self._step(target, seed, posture, previous, allowed, dt)
+        straight = self.straight(target, seed, posture, previous, allowed, dt)
+        return straight if straight is not None else self._step(target, seed, posture, previous, allowed, dt)
 
-    def walked(self, target: Target, seed: Joints, allowed: Bounds) -> Solution | None:
+    def straight(
+        self, target: Target, seed: Joints, posture: Posture, previous: Joints, allowed: Bounds, dt: float
+    ) -> Solution | None:
+        """Go straight to where steps towards a far ``target`` come to rest; None when it is near, or when they do not.
+
+        Args:
+            target: tool pose asked for.
+            seed: measured joints [rad].
+            posture: of the seed.
+            previous: last command [rad].
+            allowed: limits of position and of speed around it.
+            dt: since then, 0 or more [s].
+        """
+        if math.dist(target.position, posture.position) <= FAR:
+            return None
+        end = self._walked(target, seed, allowed)
+        return None if end is None else ended(previous, end.joints, allowed, dt, end.excess, end.residual_rotation)
+
+    def _walked(self, target: Target, seed: Joints, allowed: Bounds) -> Solution | None:
         """Return where steps towards ``target`` come to rest, or nearly (then nothing counts as excess); None when they do not.
 
         Args:

@@ -25,7 +25,7 @@ from pink.tasks import LowAccelerationTask, PostureTask, Task
 
 from teleop_common.errors import ConfigError
 from teleop_common.records import ORIGIN, Vec3
-from teleop_ik.differential import FAR, Differential, kept_attitude
+from teleop_ik.differential import Differential, kept_attitude
 from teleop_ik.kinematics import Chain, Joints, Mat, forward, jacobian, second_order
 from teleop_ik.place import SINGULAR, past_reach
 from teleop_ik.solver import Bounds, Solution, Target, clamped, ended, refused, rotation_between, sane, shortened, usable, within
@@ -119,10 +119,9 @@ class Qp:
         allowed = within(bounds, previous)
         dt = dt if dt > 0.0 else 0.0
         posture = forward(self.chain, seed)
-        if math.dist(target.position, posture.position) > FAR:
-            end = self._guide.walked(target, seed, allowed)
-            if end is not None:
-                return ended(previous, end.joints, allowed, dt, end.excess, end.residual_rotation)
+        straight = self._guide.straight(target, seed, posture, previous, allowed, dt)
+        if straight is not None:
+            return straight
         whole, share = shortened(target.position, posture.position, LONGEST)
         kept, swing, turns = kept_attitude(target.rotation, posture)
         turn = rotation_between(kept, posture.rotation)
