@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,8 +54,8 @@ def cache(limits: RobotLimits, where: Path | None = None) -> Path:
 def cached(limits: RobotLimits, where: Path | None = None) -> tuple[Piece, ...] | None:
     """Return a robot's pieces from the cache, None when they are not there or damaged."""
     try:
-        with np.load(cache(limits, where)) as data:
-            return tuple(Piece(int(j), data[f"corners{i}"], float(data["radii"][i])) for i, j in enumerate(data["joints"]))
+        data = unpacked(cache(limits, where).read_bytes())
+        return tuple(Piece(int(j), data[f"corners{i}"], float(data["radii"][i])) for i, j in enumerate(data["joints"]))
     except (OSError, ValueError, KeyError):
         return None
 
@@ -80,6 +82,24 @@ def store(path: Path, pieces: tuple[Piece, ...]) -> None:
     """
     arrays: dict[str, Points] = {"joints": np.array([p.joint for p in pieces]), "radii": np.array([p.radius for p in pieces])}
     arrays.update({f"corners{i}": piece.corners for i, piece in enumerate(pieces)})
+    caching.write_atomically(path, packed(arrays))
+
+
+def packed(arrays: Mapping[str, Points]) -> bytes:
+    """Return the bytes of a file that keeps ``arrays`` by name."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    caching.write_atomically(path, buffer.getvalue())
+    return buffer.getvalue()
+
+
+def unpacked(data: bytes) -> dict[str, Points]:
+    """Undo ``packed``.
+
+    Raises:
+        ValueError: damaged; a loss of power may leave a file empty or short.
+    """
+    try:
+        with np.load(io.BytesIO(data)) as archive:
+            return dict(archive)
+    except (EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"no arrays: {error}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,15 +69,11 @@ def _pack(shapes: tuple[LinkShape, ...]) -> bytes:
     for i, shape in enumerate(shapes):
         arrays[f"hull{i}"] = shape.hull
         arrays[f"capsule{i}"] = np.concatenate((shape.capsule.start, shape.capsule.end, [shape.capsule.radius]))
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    return buffer.getvalue()
+    return pieces.packed(arrays)
 
 
 def _unpack(stored: bytes) -> tuple[LinkShape, ...]:
-    shapes = []
-    with np.load(io.BytesIO(stored)) as archive:
-        data = dict(archive)
+    shapes, data = [], pieces.unpacked(stored)
     for i, (name, joint) in enumerate(zip(data["names"], data["joints"])):
         c = data[f"capsule{i}"]
         shapes.append(LinkShape(str(name), int(joint), data[f"hull{i}"], Capsule(c[:3], c[3:6], float(c[6]))))

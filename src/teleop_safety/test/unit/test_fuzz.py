@@ -141,11 +141,11 @@ def test_drawn_steps_with_real_geometry_bring_nothing_nearer_than_the_margin_or_
     assert report.moves > 200
 
 
-@pytest.mark.parametrize("where", [CollisionFilter, Floor], ids=["pairs", "floor"])
-def test_filter_that_cuts_nothing_is_found_out_by_the_distances(where, monkeypatch):
-    nothing = {"judge": Verdict()} if where is CollisionFilter else {"cut": {}}
-    for name, verdict in nothing.items():
-        monkeypatch.setattr(where, name, lambda *_, verdict=verdict: verdict)
+@pytest.mark.parametrize(
+    ("where", "name", "nothing"), [(CollisionFilter, "judge", Verdict()), (Floor, "cut", {})], ids=["pairs", "floor"]
+)
+def test_filter_that_cuts_nothing_is_found_out_by_the_distances(where, name, nothing, monkeypatch):
+    monkeypatch.setattr(where, name, lambda *_: nothing)
     report = run.fuzz(ROBOT, SHARE, 1, real=1.0)
     assert report.found
     assert report.found[0].text.startswith("D8"), report.found[0].text

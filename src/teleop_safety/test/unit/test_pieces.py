@@ -88,8 +88,10 @@ def test_pieces_are_made_once_and_read_from_the_cache(tmp_path):
     found = pieces.cached(robot, tmp_path / "cache")
     assert [piece.joint for piece in found] == [0, 1]
     assert np.ptp(found[1].corners[:, 0]) == pytest.approx(0.2, abs=1e-6)
-    pieces.cache(robot, tmp_path / "cache").write_bytes(b"damaged")
-    assert pieces.cached(robot, tmp_path / "cache") is None
+    kept = pieces.cache(robot, tmp_path / "cache").read_bytes()
+    for damaged in (b"damaged", b"", kept[:300]):
+        pieces.cache(robot, tmp_path / "cache").write_bytes(damaged)
+        assert pieces.cached(robot, tmp_path / "cache") is None
 
 
 def test_second_process_leaves_the_work_to_the_first(tmp_path):

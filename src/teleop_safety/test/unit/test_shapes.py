@@ -51,9 +51,10 @@ def test_second_load_comes_from_the_cache_and_equals_the_first(tmp_path):
         assert a.name == b.name
         assert a.joint == b.joint
         assert np.array_equal(a.hull, b.hull)
-    files[0].write_bytes(b"damaged")
-    third = shapes.load(robot, tmp_path / "cache")
-    assert np.array_equal(third[1].hull, first[1].hull)
+    for damaged in (b"damaged", b"", files[0].read_bytes()[:300]):
+        files[0].write_bytes(damaged)
+        third = shapes.load(robot, tmp_path / "cache")
+        assert np.array_equal(third[1].hull, first[1].hull)
 
 
 def test_changed_urdf_is_not_served_from_the_cache(tmp_path):
