@@ -40,7 +40,7 @@ from teleop_common.records import (
 )
 from teleop_safety import pieces, shapes, space
 from teleop_safety.collision import CollisionFilter
-from teleop_safety.envelope import Pose, Verdict
+from teleop_safety.envelope import Envelope, Pose, Verdict
 from teleop_safety.guard import Guard
 from teleop_safety.layer import Solid
 from teleop_safety.settings import Instant, Settings
@@ -83,14 +83,20 @@ class Asked(NamedTuple):
         return np.array([q for arm in ARMS for q in (self.goal.get(arm) or self.start[arm])])
 
 
-class Listening(CollisionFilter):
-    """A filter that keeps the steps that it judged."""
+class Listening:
+    """The envelope of a filter that keeps the steps that it is asked to judge."""
 
-    asked: list[Asked]
+    enabled = True
+
+    def __init__(self, envelope: CollisionFilter) -> None:
+        """Have heard nothing yet."""
+        self.geometry, self.clearance = envelope.geometry, envelope.clearance
+        self.asked: list[Asked] = []
+        self._judge = envelope.judge
 
     def judge(self, start: Pose, goal: Pose, measured: Pose) -> Verdict:
         """Judge and keep."""
-        verdict = super().judge(start, goal, measured)
+        verdict = self._judge(start, goal, measured)
         self.asked.append(Asked(start, goal, measured, verdict.least < 1.0 or bool(verdict.floor)))
         return verdict
 
@@ -191,11 +197,10 @@ def run() -> dict[str, Any]:
     pairs = {"pieces": len(parts.pairs), "hulls": scene.floor, "capsules": scene.floor}
     names = {arm: robot.arm_names(arm) for arm in ARMS}
 
-    def drive(envelope: CollisionFilter) -> list[float]:
+    def drive(envelope: Envelope) -> list[float]:
         return commits(Guard(ARMS, robot, Settings(leash=robot.leash_simulation), envelope, dict.fromkeys(ARMS, 1)), names)
 
-    listening = Listening(ARMS, scene, MARGIN, FLOOR, grip)
-    listening.__dict__.update(filters["pieces"].__dict__, asked=[])
+    listening = Listening(filters["pieces"])
     drive(listening)
     asked = listening.asked
     for geometry, envelope in filters.items():
