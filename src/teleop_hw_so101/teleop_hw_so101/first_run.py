@@ -230,12 +230,14 @@ class Direction:
             return None
         asked, made = quat_rotate(quat_from_yaw(self.turn), _way(self.hand, hand)), _way(self.tools[self.arm], tools[self.arm])
         for arm, place in tools.items():
-            if arm != self.arm and _length(_way(self.tools[arm], place)) > STRAYED:
+            if arm != self.arm and math.dist(self.tools[arm], place) > STRAYED:
                 return Verdict(False, f"'{arm}' moved while '{self.arm}' was driven: left and right are crossed")
-        if _length(asked) < OUT or _length(made) < FOLLOWED:
+        far, followed = math.hypot(*asked), math.hypot(*made)
+        if far < OUT or followed < FOLLOWED:
             return None
-        angle = math.degrees(math.acos(max(-1.0, min(1.0, _dot(asked, made) / (_length(asked) * _length(made))))))
-        text = f"hand {_length(asked) * 100:.0f} cm, tool {_length(made) * 100:.0f} cm, {angle:.0f}° apart"
+        cosine = sum(a * m for a, m in zip(asked, made)) / (far * followed)
+        angle = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
+        text = f"hand {far * 100:.0f} cm, tool {followed * 100:.0f} cm, {angle:.0f}° apart"
         return Verdict(angle <= 45.0, text if angle <= 45.0 else f"{text}: mount parity or stance is wrong")
 
 
@@ -300,11 +302,3 @@ def mounts_match(measured: float, height: float, told: float, told_height: float
 
 def _way(start: Vec3, end: Vec3) -> Vec3:
     return (end[0] - start[0], end[1] - start[1], end[2] - start[2])
-
-
-def _dot(a: Vec3, b: Vec3) -> float:
-    return sum(x * y for x, y in zip(a, b))
-
-
-def _length(a: Vec3) -> float:
-    return math.sqrt(_dot(a, a))

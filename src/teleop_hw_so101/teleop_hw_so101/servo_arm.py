@@ -11,12 +11,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from teleop_hw_so101 import arming
+from teleop_hw_so101 import arming, blocks
 from teleop_hw_so101.arm_core import ArmCore
 from teleop_hw_so101.arming import ArmingRules, ServoFacts
-from teleop_hw_so101.blocks import CONTROL, EEPROM, HEALTH, MOTION
+from teleop_hw_so101.blocks import CONTROL, HEALTH, MOTION
 from teleop_hw_so101.calibration import ArmCalibration
-from teleop_hw_so101.feetech_bus import BusConfig, Counts, FeetechBus, Reply
+from teleop_hw_so101.feetech_bus import BusConfig, Counts, FeetechBus
 from teleop_hw_so101.registers import REGISTERS
 from teleop_hw_so101.rotation import Rotation, Turn
 from teleop_hw_so101.samples import Slow
@@ -195,23 +195,10 @@ class ServoArm:
         for name, servo in zip(self.core.config.joints, self.ids):
             before = bus.counts.get(servo, Counts()).corrupt
             with bus.patiently(self.setup.patience):
-                facts[name] = self._servo_facts(bus, servo)
+                facts[name] = blocks.facts(bus, servo)
             if facts[name] is None and bus.counts[servo].corrupt > before:
                 garbled.append(name)
         return facts, garbled
-
-    @staticmethod
-    def _servo_facts(bus: FeetechBus, servo: int) -> ServoFacts | None:
-        if bus.ping(servo) is None:
-            return None
-        blocks: list[tuple[Reply, dict[str, int]]] = []
-        for names in (EEPROM, CONTROL, HEALTH, MOTION):
-            found = bus.read(servo, *names)
-            if found is None:
-                return None
-            blocks.append(found)
-        (_, eeprom), (_, control), (_, health), (reply, motion) = blocks
-        return ServoFacts(eeprom, control, health, motion["present_position"], reply.status, reply.time)
 
     # a cycle
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from queue import SimpleQueue
 from threading import Thread
 from typing import NamedTuple, Protocol, TextIO
 
+from teleop_common.schedule import Schedule
 from teleop_hw_so101.emulator.servo import Servo
 
 COLUMNS = ("time", "arm", "joint", "goal", "position", "torque", "duty", "current", "volts", "celsius", "status")
@@ -124,16 +124,14 @@ class Log:
         """
         self.rows: list[Row] = []
         self.events: list[Event] = []
-        self._period, self._file = (1.0 / hz if hz else math.inf), file
-        self._next = 0.0 if hz else math.inf
+        self._schedule, self._file = (Schedule(hz) if hz else None), file
         if file:
             file.write(",".join(COLUMNS) + "\n")
 
     def note(self, now: float, arms: Sequence[tuple[str, Sequence[Servo]]]) -> None:
         """Note every servo at ``now`` [s], if it is time."""
-        if now < self._next:
+        if self._schedule is None or not self._schedule.due(now):
             return
-        self._next = max(self._next + self._period, now)
         rows = [row(now, arm, joint, servo) for arm, servos in arms for joint, servo in enumerate(servos, 1)]
         if self._file is None:
             self.rows += rows

@@ -45,16 +45,10 @@ class Loopback:
 
 
 class LoopbackStream:
-    """The port of one emulated arm, as a ``ByteStream``.
+    """The port of one emulated arm, as a ``ByteStream``."""
 
-    Attributes:
-        baud_rate: speed of the host [1/s].
-        host_time: what the host needs to hand over a request [s].
-    """
-
-    def __init__(self, loopback: Loopback, arm: str, baud_rate: int = 1_000_000, host_time: float = 0.0) -> None:
+    def __init__(self, loopback: Loopback, arm: str) -> None:
         """Open the port."""
-        self.baud_rate, self.host_time = baud_rate, host_time
         self._loopback, self._arm = loopback, arm
         self._coming: list[tuple[float, int, bytes]] = []
         self._count, self._gone = 0, False
@@ -72,8 +66,7 @@ class LoopbackStream:
     def write(self, data: bytes) -> None:
         """Send ``data``."""
         self.check()
-        self._loopback.wait(self.host_time)
-        for sending in self._loopback.emulator.receive(self._arm, data, self._loopback.time, self.baud_rate):
+        for sending in self._loopback.emulator.receive(self._arm, data, self._loopback.time):
             # the count keeps bytes of one moment in their order
             self._count += 1
             heapq.heappush(self._coming, (sending.due, self._count, sending.data))

@@ -9,13 +9,13 @@ from teleop_common import qos, records
 from teleop_common.errors import ConfigError
 from teleop_common.params import load
 from teleop_common.runner import TeleopNode, monotonic_s
+from teleop_common.schedule import Rate
 from teleop_common.transport import RecordPublisher
 from teleop_hw_so101.emulator.emulator import Scene
 from teleop_hw_so101.emulator.scene_params import SceneParams
 from teleop_hw_so101.emulator.server import Control, default_folder
 
 _RETRY = 0.5  # [s]
-_WINDOW = 1.0  # [s], over which the real-time factor is measured
 
 
 class SceneNode(TeleopNode):
@@ -28,7 +28,7 @@ class SceneNode(TeleopNode):
         self._folder = Path(params.folder) if params.folder else default_folder()
         self._control: Control | None = None
         self._again = 0.0
-        self._window, self._factor = (0.0, 0.0), 0.0
+        self._steps: Rate | None = None
         self._state = RecordPublisher(self, records.SimState, "/sim/state", qos.STREAM)
         self.publish_config({"params": dataclasses.asdict(params)})
         self.every(params.sim_state_hz, self._tick)
@@ -47,19 +47,18 @@ class SceneNode(TeleopNode):
             self._again = now + _RETRY
 
     def _publish(self, scene: Scene, now: float) -> None:
-        since, simulated = self._window
-        if now - since >= _WINDOW:
-            self._factor = min((scene.time - simulated) / (now - since), 1.0) if since else 1.0
-            self._window = now, scene.time
+        if self._steps is None:
+            self._steps = Rate(1.0 / scene.period)
+        steps = round(scene.time / scene.period)
+        factor = min(self._steps.update(steps, now) * scene.period, 1.0)
         header = records.Header(self.now_ns(), "world")
         positions, velocities = tuple(scene.qpos), tuple(scene.qvel)
-        steps = round(scene.time / scene.period)
-        self._state.publish(records.SimState(header, scene.time, steps, positions, velocities, self._factor, scene.model_hash))
+        self._state.publish(records.SimState(header, scene.time, steps, positions, velocities, factor, scene.model_hash))
 
     def _hang_up(self) -> None:
         if self._control is not None:
             self._control.close()
-            self._control = None
+        self._control = self._steps = None
 
     def close(self) -> None:
         """Hang up, then the rest."""

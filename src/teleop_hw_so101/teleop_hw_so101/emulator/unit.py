@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
-from teleop_hw_so101.calibration import ArmCalibration, JointCalibration
+from teleop_hw_so101 import compare
+from teleop_hw_so101.calibration import LAST_TICK, MIDDLE, ArmCalibration, JointCalibration
 from teleop_hw_so101.emulator.dynamics import STEPS_PER_RADIAN
-from teleop_hw_so101.registers import STEPS_PER_TURN
+from teleop_hw_so101.units import arm_scales
 
-_MIDDLE = 2047  # where calibration puts the middle of the range [step]
 _MOST_OFFSET = 1900  # of a unit's homing offset [step]: most of what 11 bits hold, as real units have
 
 
@@ -51,17 +51,12 @@ def horns(calibration: ArmCalibration, limits: RobotLimits) -> tuple[float, ...]
         ConfigError: the calibration lacks a joint, or says that one turns against its model, which no SO-101 does.
     """
     found = []
-    for joint in limits.all_joints:
-        own = calibration.joint(joint.name)
+    for name, scale in zip(limits.names, arm_scales(calibration, limits)):
+        own = calibration.joint(name)
         if own.sign != 1:
-            raise ConfigError(
-                "sign", joint.name, own.sign, "1", "emulate a unit whose joints turn as its model", calibration.source
-            )
-        reference, angle = (own.range_min + own.range_max) / 2.0, own.zero_offset
-        if limits.gripper and joint.name == limits.gripper.limits.name:
-            # a real gripper's range is longer than its model's: the closed ends are what agrees
-            reference, angle = own.range_min, limits.gripper.closed
-        found.append(reference + own.homing_offset - angle * STEPS_PER_RADIAN)
+            raise ConfigError("sign", name, own.sign, "1", "emulate a unit whose joints turn as its model", calibration.source)
+        # a real gripper's range is longer than its model's: its scale begins where the two agree, at the closed end
+        found.append(scale.origin_ticks + own.homing_offset - scale.origin * STEPS_PER_RADIAN)
     return tuple(found)
 
 
@@ -73,10 +68,10 @@ def make_unit(arm: str, limits: RobotLimits, seed: int, *, calibrated: bool = Tr
         margin = 0.0 if limits.gripper and joint.name == limits.gripper.limits.name else limits.mechanical_margin
         half = round((joint.upper - joint.lower + 2.0 * margin) / 2.0 * STEPS_PER_RADIAN)
         offset = generator.randint(-_MOST_OFFSET, _MOST_OFFSET)
-        zero = round((joint.lower + joint.upper) / 2.0, 6) if not limits.gripper or margin else 0.0
-        low, high = max(_MIDDLE - half, 0), min(_MIDDLE + half, STEPS_PER_TURN - 1)
-        joints.append(JointCalibration(joint.name, number, 0, offset, low, high, 1, zero))
-    calibration = ArmCalibration(tuple(joints), f"emulated unit {seed}/{arm}", f"EMULATED-{seed}-{arm}")
+        low, high = max(MIDDLE - half, 0), min(MIDDLE + half, LAST_TICK)
+        joints.append(JointCalibration(joint.name, number, 0, offset, low, high))
+    bare = ArmCalibration(tuple(joints), f"emulated unit {seed}/{arm}", f"EMULATED-{seed}-{arm}")
+    calibration = compare.centred(bare, limits)
     return Unit(arm, calibration, horns(calibration, limits), calibrated)
 
 

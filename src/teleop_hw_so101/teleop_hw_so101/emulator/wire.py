@@ -39,7 +39,6 @@ class Bus:
     Attributes:
         servos: from base to tip.
         requests: count of requests that were understood.
-        noise: count of bytes that made no request.
     """
 
     def __init__(self, servos: Sequence[Servo], damage: Damage, *, echo: bool = False, latency: float = 0.0) -> None:
@@ -55,11 +54,6 @@ class Bus:
         self._echo, self._latency = echo, latency
         self._parser = Parser()
         self._free = self._heard = 0.0
-
-    @property
-    def noise(self) -> int:
-        """Bytes that made no request."""
-        return self._parser.skipped
 
     def unplugged(self) -> None:
         """Forget a request that was begun: the port is gone."""

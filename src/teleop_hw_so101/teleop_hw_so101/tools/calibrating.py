@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from teleop_hw_so101.calibration import ArmCalibration, Difference
 from teleop_hw_so101.sweep import Sweep, Track
 from teleop_hw_so101.tools.desk import Desk, ToolError, confirm
 from teleop_hw_so101.tools.servos import Servos
+from teleop_hw_so101.units import RADIANS_PER_TICK
 from teleop_hw_so101.wiggle import UPWARDS
 
 _PERIOD = 0.02  # [s] between readings while a hand moves the arm
@@ -142,7 +144,7 @@ def _sweep_rows(desk: Desk, sweep: Sweep, unit: ArmCalibration) -> list[tuple[st
     rows = []
     for limits in desk.robot.all_joints:
         track = sweep.tracks[limits.name]
-        span, model = track.span * 360.0 / 4096.0, (limits.upper - limits.lower) * 57.29578
+        span, model = math.degrees(track.span * RADIANS_PER_TICK), math.degrees(limits.upper - limits.lower)
         note = "too fast: press Enter, sweep again" if track.lost else "good" if span > model - 20.0 else f"of about {model:.0f}"
         ends = (track.at, track.least, track.most)
         rows.append((limits.name, *(str(end - unit.joint(limits.name).homing_offset) for end in ends), f"{span:.0f}", note))
@@ -219,7 +221,7 @@ def _zero(desk: Desk, servos: Servos, before: ArmCalibration) -> ArmCalibration:
     level = 0.0486795  # rad of wrist_roll at which the model's jaws are level
     pose = {joint.name: 0.0 for joint in desk.robot.joints} | {"wrist_roll": level}
     after = compare.zeroed(before, servos.standing(), pose)
-    rows = [(j.name, f"{j.zero_offset * 57.29578:+.1f}") for j in after.joints if j.name in pose]
+    rows = [(j.name, f"{math.degrees(j.zero_offset):+.1f}") for j in after.joints if j.name in pose]
     desk.talk.table("zero offsets", ("joint", "[deg]"), rows)
     if not confirm(desk.talk, "take these?"):
         raise ToolError("zero offsets: got no, allowed yes; nothing was changed")

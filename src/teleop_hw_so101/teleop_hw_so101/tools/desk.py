@@ -13,7 +13,7 @@ from teleop_hw_so101 import arms
 from teleop_hw_so101.arms import Answer, Binding, Port
 from teleop_hw_so101.calibration import ArmCalibration
 from teleop_hw_so101.feetech_bus import BusConfig, FeetechBus
-from teleop_hw_so101.stream import ByteStream, PortError
+from teleop_hw_so101.stream import ByteStream
 from teleop_hw_so101.tools.servos import Servos
 
 Rows = Sequence[Sequence[str]]
@@ -132,6 +132,3 @@ class Desk:
 def confirm(talk: Talk, question: str) -> bool:
     """Return whether somebody says yes."""
     return talk.ask(question, ("y", "n")) == "y"
-
-
-__all__ = ["BRISK", "PATIENT", "Desk", "PortError", "Rows", "Show", "Talk", "ToolError", "confirm"]

@@ -12,7 +12,7 @@ from teleop_common.cell import Cell
 from teleop_common.limits import RobotLimits
 from teleop_common.records import Pose, Vec3
 from teleop_common.spatial import compose
-from teleop_description.models import arm_models
+from teleop_description.models import arm_model, tool_frame_id
 
 
 class ToolPlaces:
@@ -24,9 +24,9 @@ class ToolPlaces:
         Raises:
             ConfigError: no model, or an arm without a mount.
         """
-        self._model = arm_models(robot)[0]
+        self._model = arm_model(robot)
         self._data = self._model.createData()
-        self._tip = self._model.getFrameId(robot.tip_link)
+        self._tip = tool_frame_id(self._model, robot)
         self._mounts = {arm: cell.mount(arm) for arm in arms}
 
     def world(self, arm: str, state: Any) -> Vec3:

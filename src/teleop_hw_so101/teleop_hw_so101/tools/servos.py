@@ -31,16 +31,7 @@ class Servos:
 
     def facts(self) -> dict[str, ServoFacts | None]:
         """Return all that is read of each joint's servo; None where it does not answer."""
-        found: dict[str, ServoFacts | None] = {}
-        for name, ident in self.ids.items():
-            parts = [self.bus.read(ident, *block) for block in (blocks.EEPROM, blocks.CONTROL, blocks.HEALTH, blocks.MOTION)]
-            if any(part is None for part in parts):
-                found[name] = None
-                continue
-            eeprom, control, health, motion = (part for part in parts if part is not None)
-            position = motion[1]["present_position"]
-            found[name] = ServoFacts(eeprom[1], control[1], health[1], position, motion[0].status, motion[0].time)
-        return found
+        return {name: blocks.facts(self.bus, ident) for name, ident in self.ids.items()}
 
     def unit(self) -> ArmCalibration:
         """Return what the servos hold as a calibration.

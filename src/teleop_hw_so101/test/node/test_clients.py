@@ -13,7 +13,7 @@ from teleop_hw_so101.emulator.testing import serving
 
 HERE = Path(__file__).parent
 PYTHON = Path(os.environ.get("SERVO_CLIENTS") or Path(__file__).resolve().parents[4] / ".venv/servo-clients/bin/python")
-pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="the published clients are not installed (tools/servo_clients.sh)")
+pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="the published clients are not installed (./teleop test node)")
 IDS = range(1, 7)
 
 
