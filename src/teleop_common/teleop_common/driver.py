@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from teleop_common.limits import RobotLimits
 from teleop_common.records import DriverState, Header, JointCommand
+
+if TYPE_CHECKING:  # its module needs ROS, this one does not
+    from teleop_common.driver_params import CommonDriverParams
 
 # defaults of every driver [s], see DriverConfig
 STEP_TIME, STALE, TIMEOUT = 0.05, 0.2, 0.2
@@ -68,30 +71,14 @@ def driver_config(
     )
 
 
-class DriverNumbers(Protocol):
-    """The parameters that every driver has (``driver_params``)."""
-
-    @property
-    def first_step_time(self) -> float:
-        """Time in which a joint may travel to the first command [s]."""
-
-    @property
-    def command_stale(self) -> float:
-        """Largest age of a command on arrival [s]."""
-
-    @property
-    def command_timeout(self) -> float:
-        """Age of the last command at which the arm counts as held [s]."""
-
-
-def configured(arm: str, limits: RobotLimits, numbers: DriverNumbers, *, estop_release: bool = False) -> DriverConfig:
+def configured(arm: str, limits: RobotLimits, params: CommonDriverParams, *, estop_release: bool = False) -> DriverConfig:
     """Return the settings of ``arm``'s driver by a node's parameters."""
     return driver_config(
         arm,
         limits,
-        step_time=numbers.first_step_time,
-        stale=numbers.command_stale,
-        timeout=numbers.command_timeout,
+        step_time=params.first_step_time,
+        stale=params.command_stale,
+        timeout=params.command_timeout,
         estop_release=estop_release,
     )
 

@@ -27,8 +27,8 @@ _PACKAGES = {
 
 
 def _message(kind: str) -> type:
-    """Return the message class of ``package/Name``."""
-    package, name = kind.split("/")
+    """Return the message class of ``package/Name`` or ``package/msg/Name``."""
+    package, *_, name = kind.split("/")
     return getattr(importlib.import_module(f"{package}.msg"), name)  # type: ignore[no-any-return]
 
 
@@ -39,7 +39,7 @@ def type_name(record: type) -> str:
 
 def message_class(record: type) -> type:
     """Return the message class that ``record`` mirrors."""
-    return _message(type_name(record).replace("/msg/", "/"))
+    return _message(type_name(record))
 
 
 @functools.cache

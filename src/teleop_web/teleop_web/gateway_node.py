@@ -17,7 +17,7 @@ from teleop_common import limits, paths, qos, records
 from teleop_common.enums import Provider
 from teleop_common.params import load
 from teleop_common.runner import monotonic_s
-from teleop_common.transport import RecordPublisher, subscribe
+from teleop_common.transport import RecordPublisher
 from teleop_diagnostics.repeat import Repeat
 from teleop_web import certificate, devices
 from teleop_web.cameras import CameraRoom
@@ -55,8 +55,6 @@ class GatewayNode(GraphNode):
         self.room = CameraRoom(self, pairing)
         self.server = Server(self, self.hub, Rest(self, self.hub, pairing, config.arms), self.room, root)
         self.watch_graph(Status(config.arms, tuple(JointRange(j.name, j.lower, j.upper) for j in robot.all_joints)), config.arms)
-        self.create_subscription(String, "/teleop/config/session", self._on_session_config, qos.LATCHED)
-        subscribe(self, records.StatusSnapshot, "/teleop/devices", self._on_devices, qos.LATCHED)
         self._listen(config, code)
         self.every(10.0, self._report)
 
@@ -103,14 +101,6 @@ class GatewayNode(GraphNode):
                 self._devices[ident].publish(
                     records.ProviderReport(header, 1, at.monotonic_ns, self._host, os.getpid(), ident, int(state), "", rows)
                 )
-
-    def _on_session_config(self, message: String) -> None:
-        """Take the session's bindings."""
-        with self.lock:
-            self.status.on_session_config(message.data)
-
-    def _on_devices(self, snapshot: records.StatusSnapshot) -> None:
-        self.status.on_devices(snapshot, monotonic_s())
 
     def on_picture(self, camera: str, jpeg: bytes) -> None:
         """Hand a picture to the server's thread."""

@@ -34,10 +34,8 @@ class GraphNode(TeleopNode):
         self.status = status
         self._log = EventLog(self.get_logger().info)
         # made now: a client or subscription added from the server's thread would race the executor
-        self._pictures: dict[str, Subscription] = {}
-        self._providers: dict[str, Subscription] = {}
-        self._camera_names: list[str] = []
-        self._wanted: set[str] = set()
+        self._pictures, self._providers = dict[str, Subscription](), dict[str, Subscription]()
+        self._camera_names, self._wanted = list[str](), set[str]()
         kinds = [(SessionCommand, "/teleop/session/command"), (SetStance, "/teleop/session/set_stance"), (SimCubes, "/sim/cubes")]
         kinds += [(Home, "/teleop/home"), (EpisodeCommand, "/teleop/recorder/command")]
         kinds += [(Trigger, name) for name in ("/teleop/estop", "/teleop/estop/reset", "/sim/reset")]
@@ -59,6 +57,8 @@ class GraphNode(TeleopNode):
         hear(records.Haptics, "/teleop/haptics", self.on_haptics, qos.EVENTS)
         hear(records.SimState, "/sim/state", status.on_sim)
         hear(records.RecorderState, "/teleop/recorder/state", self.on_recorder, qos.LATCHED)
+        hear(records.String, "/teleop/config/session", lambda said, _now: status.on_session_config(said.data), qos.LATCHED)
+        hear(records.StatusSnapshot, "/teleop/devices", status.on_devices, qos.LATCHED)
         for arm in arms:
             hear(records.JointCommand, f"/{arm}/joint_command", lambda s, now, arm=arm: status.on_command(arm, s, now))
             hear(records.JointState, f"/{arm}/joint_states", lambda s, now, arm=arm: status.on_joints(arm, s, now))

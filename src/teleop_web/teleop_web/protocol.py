@@ -12,15 +12,14 @@ import json
 import math
 from typing import Any, NamedTuple
 
+from teleop_common import plausible
 from teleop_common.enums import Convention, PoseFlags
 from teleop_common.errors import TeleopError
-from teleop_common.records import Controller, Header, Pose, Quat, TeleopFrame, TrackedPose, Vec3
+from teleop_common.records import Controller, Header, Pose, TeleopFrame, TrackedPose
 
 FRAME_ID = "webxr_local_floor"
 PROVIDER = "webxr"
 MAX_BYTES = 65536
-MAX_DISTANCE = 100.0  # [m]; no play space is wider, a larger coordinate is a broken pose
-NORM_TOLERANCE = 1e-2  # of a quaternion's length; browsers send float32 unit quaternions
 VALUE_TOLERANCE = 1e-3  # by which an analogue value may leave its range before the frame is refused
 _TRACKED = int(PoseFlags.ALL)
 _VALID = int(PoseFlags.POSITION_VALID | PoseFlags.ORIENTATION_VALID)
@@ -148,14 +147,10 @@ def _pose(name: str, source: dict[str, Any], tracked: bool) -> TrackedPose:
     """Return the pose that ``source`` holds, with flags; identity with flags 0 when it cannot be true."""
     position: Any = _vector(f"{name}.position", source.get("position"), 3)
     orientation: Any = _vector(f"{name}.orientation", source.get("orientation"), 4)
-    if position is None or orientation is None or not any(position) or max(map(abs, position)) > MAX_DISTANCE:
+    if position is None or orientation is None or not plausible.in_play_space(position):
         return _UNKNOWN
-    norm = math.hypot(*orientation)
-    if abs(norm - 1.0) > NORM_TOLERANCE:
-        return _UNKNOWN
-    p: Vec3 = position
-    q: Quat = (orientation[0] / norm, orientation[1] / norm, orientation[2] / norm, orientation[3] / norm)
-    return TrackedPose(Pose(p, q), _TRACKED if tracked else _VALID)
+    unit = plausible.attitude(orientation)
+    return _UNKNOWN if unit is None else TrackedPose(Pose(position, unit), _TRACKED if tracked else _VALID)
 
 
 def _is_tracked(name: str, source: dict[str, Any], default: bool) -> bool:

@@ -95,9 +95,9 @@ def read(path: str | Path) -> Contents:
         with open(path, "rb") as stream:
             for item in StreamReader(stream).records:
                 _take(item, out, schemas, channels, str(path))
-    except (ConfigError, FileNotFoundError, IsADirectoryError) as error:
-        if isinstance(error, ConfigError):
-            raise
+    except ConfigError:
+        raise
+    except (FileNotFoundError, IsADirectoryError) as error:
         raise _problem(path, error.strerror or "no file", "an .mcap file", "name an existing file") from error
     except _BROKEN as error:
         out.problem = f"{type(error).__name__} {error}".strip()

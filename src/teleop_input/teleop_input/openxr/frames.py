@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
+from teleop_common import plausible
 from teleop_common.enums import Convention, PoseFlags
 from teleop_common.records import Controller, Header, Pose, TeleopFrame, TrackedPose
 from teleop_input.openxr.runtime import HandSample, Location, LocationBits, Sample
 
 PROVIDER = "openxr"
-MAX_DISTANCE = 100.0  # [m]; no play space is wider
-NORM_TOLERANCE = 1e-2  # of a quaternion's length; runtimes answer in float32
 _UNKNOWN = TrackedPose()
 _FLAGS = (
     (LocationBits.POSITION_VALID, PoseFlags.POSITION_VALID),
@@ -27,19 +26,16 @@ def tracked_pose(location: Location) -> TrackedPose:
     Parts without their VALID bit are undefined in OpenXR; they are replaced by zero and identity.
     """
     bits = location.bits & LocationBits.ALL
-    position, orientation = location.position, location.orientation
+    position, orientation = _UNKNOWN.pose
     if bits & LocationBits.POSITION_VALID:
-        if not all(map(math.isfinite, position)) or not any(position) or max(map(abs, position)) > MAX_DISTANCE:
+        position = location.position
+        if not plausible.in_play_space(position):
             return _UNKNOWN
-    else:
-        position = (0.0, 0.0, 0.0)
     if bits & LocationBits.ORIENTATION_VALID:
-        norm = math.hypot(*orientation)
-        if not abs(norm - 1.0) <= NORM_TOLERANCE:  # of NaN, too
+        unit = plausible.attitude(location.orientation)
+        if unit is None:
             return _UNKNOWN
-        orientation = (orientation[0] / norm, orientation[1] / norm, orientation[2] / norm, orientation[3] / norm)
-    else:
-        orientation = (0.0, 0.0, 0.0, 1.0)
+        orientation = unit
     return TrackedPose(Pose(position, orientation), FLAGS_OF_BITS[bits])
 
 

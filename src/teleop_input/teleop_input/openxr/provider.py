@@ -92,7 +92,7 @@ class OpenXrProvider:
 
     def vibrate(self, hand: str, amplitude: float, duration: float) -> None:
         """Pass a pulse on while the session has focus; amplitude [0, 1], duration [s]."""
-        if hand not in HANDS or not (self.external or self.session == XrState.FOCUSED) or self.phase != Phase.SESSION:
+        if hand not in HANDS or not self._has_hands:
             return
         if not (amplitude > 0.0 and duration > 0.0):
             return
@@ -120,11 +120,15 @@ class OpenXrProvider:
         else:
             headset = _CONNECTED if self.headset else _DISCONNECTED
         hands = [_UNKNOWN, _UNKNOWN]
-        if self.phase == Phase.SESSION and (self.external or self.session == XrState.FOCUSED):
-            # without focus the runtime hides the hands: nothing can be said of them
+        if self._has_hands:
             hands = [_CONNECTED if active else _DISCONNECTED for active in self.active]
         names = ("headset", *(f"{hand}_controller" for hand in HANDS))
         return tuple(DeviceReport(f"openxr/{name}", *seen) for name, seen in zip(names, [headset, *hands]))
+
+    @property
+    def _has_hands(self) -> bool:
+        """Whether the controllers can be asked: without focus the runtime hides them, and nothing can be said of them."""
+        return self.phase == Phase.SESSION and (self.external or self.session == XrState.FOCUSED)
 
     # ---- life cycle
     def _connect(self) -> None:
