@@ -186,8 +186,3 @@ class Inventory:
             since = now_ns
             self._since[key] = (int(found.state), int(found.reason), since)
         return since
-
-
-def same(a: StatusSnapshot, b: StatusSnapshot) -> bool:
-    """Return whether two snapshots say the same of everything."""
-    return a.providers == b.providers and a.devices == b.devices

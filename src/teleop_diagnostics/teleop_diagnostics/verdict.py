@@ -46,7 +46,6 @@ class Evidence:
     Attributes:
         declaration: what it is and owns.
         host: this machine's name; process ids and monotonic stamps of other machines mean nothing here.
-        monitored: False for a plugin without devices.
         starting: it is being launched.
         pid: its process, 0 while unknown.
         watched: the end of its process would be noticed.
@@ -185,14 +184,6 @@ _UNCLEAR = {
     StatusReason.MALFORMED_REPORT,
     StatusReason.UNSUPPORTED_SCHEMA_VERSION,
 }
-REPORTED = {
-    Device.UNKNOWN: DeviceState.UNKNOWN,
-    Device.CONNECTED: DeviceState.CONNECTED,
-    Device.DISCONNECTED: DeviceState.DISCONNECTED,
-    Device.DEGRADED: DeviceState.DEGRADED,
-    Device.FAILED: DeviceState.FAILED,
-    Device.DISABLED: DeviceState.DISABLED,
-}
 # what an OpenXR runtime's headset means by the same states
 _OPENXR = {
     Device.DISCONNECTED: StatusReason.OPENXR_FORM_FACTOR_UNAVAILABLE,
@@ -226,4 +217,4 @@ def device(e: Evidence, path: str, owner: Verdict) -> Verdict:
     elif path == "openxr/headset":
         reason = _OPENXR.get(state, reason)
     detail = "" if state == Device.CONNECTED else _DETAILS.get(DeviceReason(reported.reason), "")
-    return Verdict(REPORTED[state], reason, reported.error or detail)
+    return Verdict(DeviceState[state.name], reason, reported.error or detail)
