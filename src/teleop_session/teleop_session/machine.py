@@ -10,6 +10,7 @@ PROVIDERS = ("webxr", "openxr", "debug", "replay", "external")
 HEARD_WITHIN = 2.0
 """Who was silent for longer than this [s] is not there (reports come each second)."""
 EPOCH_MODULUS = 2**32
+_PROVIDER = "provider "  # before its name among those who are missing
 _PROVIDER_REMEDY = {
     "webxr": "the web gateway must run: start with input:=web",
     "debug": "start with input:=debug",
@@ -100,11 +101,11 @@ class Machine:
         self.epoch = (self.epoch + 1) % EPOCH_MODULUS
 
     def missing(self, now: float, provider: str) -> tuple[str, ...]:
-        """Return who of provider and peers was not heard within the last 2 s."""
+        """Return who of provider and peers was not heard within the last 2 s, the provider first."""
         silent = [name for name in self.peers if not self._alive(now, name)]
         if not self._alive(now, provider):
             why = self.failures.get(provider, "")
-            silent.insert(0, f"provider {provider}" + (f" ({why})" if why else ""))
+            silent.insert(0, f"{_PROVIDER}{provider}" + (f" ({why})" if why else ""))
         return tuple(silent)
 
     def command(self, now: float, command: int, provider: str = "") -> Reply:
@@ -137,7 +138,7 @@ class Machine:
         if self.flowing:
             if not self._alive(now, self.provider):
                 why = self.failures.get(self.provider, f"was not heard for {HEARD_WITHIN:g} s")
-                remedy = _remedy((self.provider,), self.provider)
+                remedy = _PROVIDER_REMEDY[self.provider]
                 then = "the session goes on by itself" if self._automatic else "then CONNECT and START"
                 self.state, self.error = Session.FAULT, f"provider '{self.provider}' {why}; {remedy}; {then}"
                 return
@@ -208,16 +209,13 @@ class Machine:
 
 
 def _silence(silent: tuple[str, ...], provider: str) -> str:
-    """Return who is silent and what to do about it, empty when nobody is."""
+    """Return who of ``missing`` is silent and what to do about it, empty when nobody is."""
     if not silent:
         return ""
-    return f"nothing is heard of {', '.join(silent)}; {_remedy(silent, provider)}"
-
-
-def _remedy(silent: tuple[str, ...], provider: str) -> str:
-    """Return what to do about silent ones; the provider's own way to start comes first."""
-    steps = [_PROVIDER_REMEDY[provider]] if any(provider in name.split() for name in silent) else []
-    if any(not name.startswith("provider ") and name != provider for name in silent):
+    steps = [f"nothing is heard of {', '.join(silent)}"]
+    if silent[0].startswith(_PROVIDER):
+        steps.append(_PROVIDER_REMEDY[provider])
+    if not silent[-1].startswith(_PROVIDER):
         steps.append("a node comes by itself within seconds; if it does not, read its lines in the terminal")
     return "; ".join(steps)
 
