@@ -176,12 +176,12 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
     provider = PythonExpression(
         ["{'web': 'webxr'}.get('", LaunchConfiguration("input"), "', '", LaunchConfiguration("input"), "')"]
     )
-    # made here and not by the gateway, so that pages find their way back after its respawn
-    # no leading zero: a parameter file would turn the text into a number
     listed = PythonExpression(
         ["[*{'web': ['webxr'], 'openxr': ['openxr/runtime'], 'external': []}.get('", LaunchConfiguration("input"), "', ['",
          LaunchConfiguration("input"), "']), 'node/retargeter', 'node/guard']"]
     )  # fmt: skip
+    # made here and not by the gateway, so that pages find their way back after its respawn
+    # no leading zero: a parameter file would turn the text into a number
     code = PythonExpression(["'", LaunchConfiguration("pairing_code"), f"' or '{100_000 + secrets.randbelow(900_000)}'"])
     return [
         node("teleop_input", "debug_input", "path", when=_both(OPERATOR_SIDE, _is("input", "debug"))),

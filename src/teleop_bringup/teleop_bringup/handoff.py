@@ -16,7 +16,7 @@ from teleop_bringup.lockstep import Hands
 from teleop_bringup.picker import OPEN, PAN_AXIS, Array, Picker, Sight, attitude, both
 from teleop_common.records import SimState
 
-SHORT = 0.0135  # [m], by which the finger tips stop before the cube's centre: room for the other hand's beyond it
+_SHORT = 0.0135  # [m], by which the finger tips stop before the cube's centre: room for the other hand's beyond it
 # where the hands meet, from the middle between the mounts: between the pan axes, so that level hands point at each other [m]
 MEET = np.array([PAN_AXIS, 0.0, 0.25])
 _STEP = 0.35  # [rad], by which an arm turns towards where it is to be, seen ahead: no short cut past its own column
@@ -30,15 +30,43 @@ def level(out: Array) -> Array:
 
 
 @dataclass
-class Giver(Picker):
+class Partner(Picker):
+    """One hand of the two, level where they meet.
+
+    Attributes:
+        meet: where the cube is held out, in world [m].
+    """
+
+    short: float = _SHORT
+    meet: Array = field(default_factory=lambda: np.zeros(3))
+
+    @property
+    def _before(self) -> Array:
+        """Where its tool is while it keeps off the place where they meet, in world [m]."""
+        return np.asarray(self.meet - (self.short + _BACK) * level(self.out(self.meet)))
+
+    def _round(self, dt: float, sight: Sight, what: Array, goal: Array, near: float) -> bool:
+        """Bring ``what`` to ``goal`` round the pan axis, the hand level; return whether it is there."""
+        here, there = self.out(what), self.out(goal)
+        turn = float(np.arctan2(here[0] * there[1] - here[1] * there[0], here @ there))
+        share = min(1.0, _STEP / max(abs(turn), 1e-9))
+        angle = float(np.arctan2(here[1], here[0])) + share * turn
+        radius = (1.0 - share) * np.linalg.norm(here) + share * np.linalg.norm(there)
+        point = np.array([self.mount[0] + PAN_AXIS + radius * np.cos(angle), self.mount[1] + radius * np.sin(angle), goal[2]])
+        approach = level(self.out(sight.tool))
+        across = np.array([-approach[1], approach[0], 0.0])
+        wanted = attitude(approach, across if across @ sight.attitude[:, 0] > 0.0 else -across)
+        return self._move(dt, point - what, wanted, sight, near)
+
+
+@dataclass
+class Giver(Partner):
     """The hand that picks the cube and holds it out.
 
     Attributes:
-        meet: where it holds the cube, in world [m].
         taken: the other hand has the cube.
     """
 
-    meet: Array = field(default_factory=lambda: np.zeros(3))
     taken: bool = False
 
     def _bring(self, now: float, dt: float, sight: Sight) -> None:
@@ -59,29 +87,21 @@ class Giver(Picker):
 
     def _act(self, now: float, dt: float, sight: Sight) -> None:
         if self.step == "leave":
-            back = self.meet - (SHORT + _BACK) * level(self.out(self.meet))
-            if self._move(dt, back - sight.tool, sight.attitude, sight, near=0.01):
+            if self._move(dt, self._before - sight.tool, sight.attitude, sight, near=0.01):
                 self._go("done", now)
         else:
             super()._act(now, dt, sight)
 
-    def _round(self, dt: float, sight: Sight, what: Array, goal: Array, near: float) -> bool:
-        """Bring ``what`` to ``goal`` round the pan axis, the hand level; return whether it is there."""
-        error, wanted = way(self, sight, what, goal)
-        return self._move(dt, error, wanted, sight, near)
-
 
 @dataclass
-class Taker(Picker):
+class Taker(Partner):
     """The hand that takes the cube.
 
     Attributes:
-        meet: where the cube is held out, in world [m].
-        offered: the other hand holds it there.
+        offered: the other hand holds the cube where they meet.
         left: the other hand is gone.
     """
 
-    meet: Array = field(default_factory=lambda: np.zeros(3))
     offered: bool = False
     left: bool = False
 
@@ -102,9 +122,7 @@ class Taker(Picker):
                 self._face = -1
                 self._go("turn", now)
         elif self.step == "turn":
-            before = self.meet - (SHORT + _BACK) * level(self.out(self.meet))
-            error, wanted = way(self, sight, sight.tool, before)
-            if self._move(dt, error, wanted, sight, near=0.015):
+            if self._round(dt, sight, sight.tool, self._before, near=0.015):
                 self._go("hover", now)
         elif self.step == "advance":
             if self._reach(dt, sight, self.short, near=0.006 if passed < 3.0 else 0.01):
@@ -120,24 +138,11 @@ class Taker(Picker):
             if self.left:
                 self._go("take", now)
         elif self.step == "take":
-            back = self.meet - (SHORT + _BACK) * level(self.out(self.meet)) + (0.0, 0.0, 0.03)
+            back = self._before + (0.0, 0.0, 0.03)
             if self._move(dt, back - sight.tool, sight.attitude, sight, near=0.01):
                 self._go("done", now)
         else:
             super()._act(now, dt, sight)
-
-
-def way(hand: Picker, sight: Sight, what: Array, goal: Array) -> tuple[Array, Array]:
-    """Return error [m] and attitude (3, 3) of the next part of the way of ``what`` round the pan axis to ``goal``."""
-    here, there = hand.out(what), hand.out(goal)
-    turn = float(np.arctan2(here[0] * there[1] - here[1] * there[0], here @ there))
-    share = min(1.0, _STEP / max(abs(turn), 1e-9))
-    angle = float(np.arctan2(here[1], here[0])) + share * turn
-    radius = (1.0 - share) * np.linalg.norm(here) + share * np.linalg.norm(there)
-    point = np.array([hand.mount[0] + PAN_AXIS + radius * np.cos(angle), hand.mount[1] + radius * np.sin(angle), goal[2]])
-    approach = level(hand.out(sight.tool))
-    across = np.array([-approach[1], approach[0], 0.0])
-    return point - what, attitude(approach, across if across @ sight.attitude[:, 0] > 0.0 else -across)
 
 
 @dataclass
@@ -156,7 +161,7 @@ class HandOff:
         """Return what the devices say at ``now`` [s]."""
         given, taken = self.giver.controller(now, seen), self.taker.controller(now, seen)
         self.taker.offered, self.giver.taken, self.taker.left = self.giver.offers, self.taker.has, self.giver.done
-        return both(given, taken) if self.giver.arm == "left" else both(taken, given)
+        return both(self.giver.arm, given, taken)
 
 
 def apart(model: mujoco.MjModel, data: mujoco.MjData, one: str, two: str) -> float:

@@ -140,13 +140,8 @@ class Picker:
 
     def hands(self, now: float, seen: SimState) -> Hands:
         """Return what the devices say at ``now`` [s]."""
-        return (
-            both(self.controller(now, seen), self.idle()) if self.arm == "left" else both(self.idle(), self.controller(now, seen))
-        )
-
-    def idle(self) -> Controller:
-        """Return the other hand's controller, which does nothing."""
-        return self._controller("right" if self.arm == "left" else "left", np.zeros(3), 0.0, 0.0)
+        idle = self._controller("right" if self.arm == "left" else "left", np.zeros(3), 0.0, 0.0)
+        return both(self.arm, self.controller(now, seen), idle)
 
     def controller(self, now: float, seen: SimState) -> Controller:
         """Return what the controller in its own hand says at ``now`` [s]."""
@@ -327,9 +322,10 @@ class Picker:
             self._turned = quat_normalized(quat_multiply(by, self._turned))
 
 
-def both(left: Controller, right: Controller) -> Hands:
-    """Return both hands below a head that looks ahead."""
-    return Hands(TrackedPose(Pose((0.0, 1.6, 0.0)), _ALL), left, right)
+def both(arm: str, own: Controller, other: Controller) -> Hands:
+    """Return both hands below a head that looks ahead; ``own`` is the hand of ``arm``."""
+    head = TrackedPose(Pose((0.0, 1.6, 0.0)), _ALL)
+    return Hands(head, own, other) if arm == "left" else Hands(head, other, own)
 
 
 def attitude(approach: Array, across: Array) -> Array:

@@ -95,8 +95,8 @@ def hand_off(robot: RobotLimits, cell: Cell, options: Options, arm: str, *, habi
     meet = 0.5 * (mounts[arm] + mounts[other]) + handoff.MEET
     physics, how = chain.cores.simulation.physics, habits or Habits()
 
-    def hand(name: str) -> tuple[Eyes, str, Vec3, Habits, float]:
-        return Eyes(physics.model, name, cube, "", cell), name, cell.mount(name).position, how, handoff.SHORT
+    def hand(name: str) -> tuple[Eyes, str, Vec3, Habits]:
+        return Eyes(physics.model, name, cube, "", cell), name, cell.mount(name).position, how
 
     giver, taker = handoff.Giver(*hand(arm), meet=meet), handoff.Taker(*hand(other), meet=meet)
     chain.operator = operator = handoff.HandOff(giver, taker)
