@@ -1,7 +1,6 @@
 /** How a provider or a device is, in words for people: what, since when, why, what to do. Pure. */
 import type { DeviceRow, ProviderRow } from './protocol';
-
-type Tone = 'good' | 'busy' | 'bad' | 'idle';
+import type { Tone } from './words';
 
 const PROVIDER: Record<string, [string, Tone]> = {
   initializing: ['starting', 'busy'],

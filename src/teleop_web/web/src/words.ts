@@ -1,6 +1,9 @@
 /** What the graph says, in words for people: who drives, why an arm or a joint does not, which button does what. Pure. */
 import type { Arm, Binding, GraphEvent, Recorder, State } from './protocol';
 
+/** How well something is; the pages colour it. */
+export type Tone = 'good' | 'busy' | 'idle' | 'bad';
+
 const INPUTS: Record<string, string> = { webxr: 'headset', openxr: 'OpenXR headset', debug: 'scripted operator', replay: 'recording', external: 'external input' };
 
 /** Return whether the hands come from a page's headset. */
@@ -34,7 +37,7 @@ const STOPPED: Record<string, string> = {
 };
 
 /** Say in a few words what an arm does and what the operator can do about it. */
-export function armText(arm: Arm, provider: string): { text: string; tone: 'good' | 'busy' | 'idle' | 'bad' } {
+export function armText(arm: Arm, provider: string): { text: string; tone: Tone } {
   switch (arm.authority) {
     case 'driving':
       return { text: 'DRIVING', tone: 'good' };
@@ -71,7 +74,7 @@ function idleText(arm: Arm, provider: string): { text: string; tone: 'busy' | 'i
 }
 
 /** Say what the recorder does, what is wrong first. */
-export function recorderText(recorder: Recorder): { text: string; tone: 'good' | 'busy' | 'idle' | 'bad' } {
+export function recorderText(recorder: Recorder): { text: string; tone: Tone } {
   const { recording, episode, frames, missed, error, notice } = recorder;
   if (error) return { text: `NOT RECORDING: ${error}`, tone: 'bad' };
   if (recording) {
