@@ -86,11 +86,10 @@ def _list(args: argparse.Namespace) -> None:
                     raise
                 print(error, file=sys.stderr)
                 continue
-            indent = "  "
             if not args.node_name:
                 print(f"{name}:")
             for index, parameter in enumerate(parameters):
-                print(f"{indent}{parameter}{f' (type: {_type(types[index])})' if types else ''}")
+                print(f"  {parameter}{f' (type: {_type(types[index])})' if types else ''}")
 
 
 def _get(args: argparse.Namespace) -> None:

@@ -17,5 +17,6 @@ class Info:
         """
         reader = SequentialReader()
         reader.open(StorageOptions(uri, storage_id))
+        metadata = reader.get_metadata()
         reader.close()
-        return reader._metadata  # noqa: SLF001
+        return metadata

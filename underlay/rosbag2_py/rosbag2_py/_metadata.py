@@ -10,6 +10,8 @@ from rclpy.time import Time
 
 from rosbag2_py._types import BagMetadata
 
+NEVER = 2**63 - 1  # [ns]; an empty bag starts at the end of time, as the real one does
+
 
 def time(nanoseconds: int) -> Time:
     """Return a time of the ROS clock."""

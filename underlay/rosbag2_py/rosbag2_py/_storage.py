@@ -21,7 +21,6 @@ from rosbag2_py._types import BagMetadata, FileInformation, TopicInformation, To
 
 # what reading a file that was cut off, or is none of ours, raises
 _BROKEN = (McapError, StructError, UnicodeDecodeError, EOFError, KeyError, ValueError, OverflowError, MemoryError)
-_NEVER = 2**63 - 1  # an empty bag starts at the end of time, as the real one does
 
 
 class McapFile:
@@ -46,7 +45,7 @@ class McapFile:
         self._schemas: dict[int, Schema] = {}
         self._channels: dict[int, Channel] = {}
         self._counts: dict[int, int] = Counter()
-        self._first, self._last = _NEVER, 0
+        self._first, self._last = _metadata.NEVER, 0
         self._indexed = summary is not None and summary.statistics is not None and bool(summary.channels)
         if self._indexed:
             assert summary is not None
@@ -127,7 +126,7 @@ def metadata_of(files: list[McapFile]) -> BagMetadata:
             topics[item.topic_metadata.name] = replace(known or item, message_count=count)
     infos = [file.information() for file in files]
     filled = [item for item in infos if item.message_count]
-    start = min((item.starting_time.nanoseconds for item in filled), default=_NEVER)
+    start = min((item.starting_time.nanoseconds for item in filled), default=_metadata.NEVER)
     end = max((item.starting_time.nanoseconds + item.duration.nanoseconds for item in filled), default=start)
     return BagMetadata(
         bag_size=sum(file.path.stat().st_size for file in files),

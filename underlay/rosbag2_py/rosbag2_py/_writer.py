@@ -123,8 +123,7 @@ class SequentialWriter:
         return self._writer
 
     def _metadata(self) -> BagMetadata:
-        # an empty bag starts at the end of time, as the real one does
-        start = _metadata.time(2**63 - 1 if self._first is None else self._first)
+        start = _metadata.time(_metadata.NEVER if self._first is None else self._first)
         duration = Duration(nanoseconds=0 if self._first is None else self._last - self._first)
         count = sum(item.message_count for item in self._topics.values())
         return BagMetadata(
