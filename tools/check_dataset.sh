@@ -1,16 +1,12 @@
 #!/usr/bin/env bash
-# Holds an exported LeRobot data set against lerobot-doctor, in an environment of its own: tools/check_dataset.sh FOLDER
+# Holds an exported LeRobot data set against lerobot-doctor: tools/check_dataset.sh FOLDER
 # With LEROBOT_PYTHON=/path/to/python of an environment that has lerobot[dataset], its loader and lerobot-lint (where installed) too.
 set -euo pipefail
 [ $# -eq 1 ] || { echo "usage: tools/check_dataset.sh FOLDER" >&2; exit 2; }
 folder=$(cd "$1" && pwd)
-version=0.2.0
-home="${XDG_CACHE_HOME:-$HOME/.cache}/xr-teleop/envs/lerobot-doctor-$version"
-if [ ! -x "$home/bin/lerobot-doctor" ]; then
-  python3 -m venv "$home"
-  "$home/bin/pip" install -q "lerobot-doctor==$version"
-fi
-report=$("$home/bin/lerobot-doctor" "$folder" 2>&1) && status=0 || status=$?
+doctor="$(cd "$(dirname "$0")/.." && pwd)/.venv/bin/lerobot-doctor"
+[ -x "$doctor" ] || { echo "check_dataset: lerobot-doctor is not installed yet: any ./teleop command (such as ./teleop exec true) installs it" >&2; exit 2; }
+report=$("$doctor" "$folder" 2>&1) && status=0 || status=$?
 echo "$report"
 [ "$status" -eq 0 ] || exit "$status"
 if grep -qw FAIL <<< "$report"; then exit 1; fi

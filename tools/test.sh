@@ -19,6 +19,21 @@ ring() { # ring NAME PATH... : the tests below the paths that exist
   python -m pytest -q "${options[@]}" "${pytest_options[@]}" "${paths[@]}"
 }
 
+fresh_venv() { # fresh_venv FOLDER : an environment beside ours, of the same Python
+  local base
+  base=$("$venv/bin/python" -c 'import sys; print(sys._base_executable)') && rm -rf "$1" && "$base" -m venv "$1"
+}
+
+aside() { # aside NAME WHAT : requirements/NAME.txt in an environment of its own (the network on first use only), else WHAT skips
+  local folder=$venv/$1 wanted=$root/requirements/$1.txt
+  install_beside() {
+    fresh_venv "$folder" && "$folder/bin/python" -m pip install --disable-pip-version-check --progress-bar off --no-deps -r "$wanted" \
+      || { rm -rf "$folder"; return 1; }
+  }
+  # in a subshell: a step that fails ends the shell it runs in
+  (step "$1" "$(hash_of "$wanted")" "$2 skips" install_beside) || true
+}
+
 lint() {
   say "== lint"
   python -m ruff check -q . && python -m ruff format --check -q . && python -m mypy && python tools/reference.py --check
@@ -55,8 +70,8 @@ run_tests() {
   options=(-n 2 --dist worksteal)
   run_ring unit ring unit "${underlay[@]/%//test/unit}" src/*/test/unit
   if [ "$which" = node ] || [ "$which" = all ]; then
-    . "$root/tools/servo_clients.sh"; servo_clients
-    . "$root/tools/isaac_teleop.sh"; isaac_teleop
+    aside servo-clients "the test against published servo clients"
+    aside isaac-teleop "the test against the real Isaac Teleop"
   fi
   # rings with real processes: a starved machine leaves gaps of 0.2 s, on which the guard rightly stops; once more, then it counts
   # tests of nodes mostly wait, each in a domain of its own: two at a time; those of the graph need both cores

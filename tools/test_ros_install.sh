@@ -6,9 +6,7 @@ ros_install_ring() { # ros_install_ring PYTEST_OPTION...
   say "== pure tests beside a ROS install's numpy"
   aside_pip() { "$aside/bin/python" -m pip install --disable-pip-version-check --progress-bar off "$@"; }
   install_aside() {
-    local base
-    base=$("$venv/bin/python" -c 'import sys; print(sys._base_executable)') && rm -rf "$aside" && "$base" -m venv "$aside" \
-      && aside_pip -c "$lock" -r "$root/requirements/app.txt" -r "$root/requirements/test.txt" \
+    fresh_venv "$aside" && aside_pip -c "$lock" -r "$root/requirements/app.txt" -r "$root/requirements/test.txt" \
       && aside_pip --no-deps -r "$root/requirements/nodeps.txt"
   }
   step ros-install "$(hash_of "$root"/requirements/{app,test,nodeps,lock-ros-install}.txt)" \

@@ -18,7 +18,7 @@ from teleop_input.isaac.bfbs import binary_schema  # noqa: E402
 HERE, ROOT = Path(__file__).parent, Path(__file__).resolve().parents[4]
 PYTHON = Path(os.environ.get("ISAAC_TELEOP") or ROOT / ".venv/isaac-teleop/bin/python")
 SCHEMA = ROOT / "src/teleop_input/teleop_input/isaac/records.fbs"
-pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="Isaac Teleop is not installed (tools/isaac_teleop.sh)")
+pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="Isaac Teleop is not installed (./teleop test node)")
 COUNT = 600
 
 

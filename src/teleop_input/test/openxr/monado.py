@@ -68,6 +68,11 @@ class Operator:
         center = CENTER.pack(*orientation, *position, False)
         self._socket.sendall(MAGIC + bytes(VIEWS.size) + center + self.left.packed() + self.right.packed())
 
+    def set(self, side, **values):
+        for name, value in values.items():
+            setattr(getattr(self, side), name, value)
+        self.send()
+
     def close(self):
         self._socket.close()
 

@@ -38,34 +38,9 @@ def running(monado_here, tmp_path_factory):
 def operator(running):
     made = Operator()
     yield made
-    for hand in (made.left, made.right):
-        hand.squeeze = 0.0
-    made.send()
+    for side in ("left", "right"):
+        made.set(side, squeeze=0.0)
     made.close()
-
-
-def engage(graph, operator, *arms):
-    """Close the grips and wait out the countdown; squeeze again where a starved machine left a gap."""
-    for attempt in range(3):
-        for value in (0.0, 1.0):
-            for arm in arms:
-                getattr(operator, arm).squeeze = value
-            operator.send()
-            time.sleep(0.4)
-        try:
-            graph.until(lambda: all(graph.is_in(arm, Authority.DRIVING) for arm in arms), 3.0, f"{arms} DRIVING")
-            return
-        except TimeoutError:
-            if attempt == 2:
-                raise
-
-
-def release(graph, operator, *arms):
-    for arm in arms:
-        getattr(operator, arm).squeeze = 0.0
-    operator.send()
-    for arm in arms:
-        graph.until(lambda arm=arm: graph.is_in(arm, Authority.IDLE), 3.0, f"{arm} IDLE")
 
 
 def move(operator, seconds, **deltas):
@@ -94,27 +69,27 @@ def stands_still(graph, arm, seconds=1.0):
 def test_hand_moving_100_mm_moves_its_tool_100_mm_the_same_way(running, operator, direction):
     graph = running[0]
     hand, world = DIRECTIONS[direction]
-    engage(graph, operator, "right")
+    graph.engage(operator, "right")
     start, still = graph.tool("right"), graph.tool("left")
     move(operator, 1.5, right=hand)
     time.sleep(1.0)
     moved, beside = graph.tool("right") - start, graph.tool("left") - still
     move(operator, 1.5, right=[-x for x in hand])
     time.sleep(0.5)
-    release(graph, operator, "right")
+    graph.release(operator, "right")
     assert np.allclose(moved, world, atol=2 * MILLIMETRE), moved
     assert np.linalg.norm(beside) < 0.1 * MILLIMETRE
 
 
 def test_both_hands_move_both_arms_at_once(running, operator):
     graph = running[0]
-    engage(graph, operator, "left", "right")
+    graph.engage(operator, "left", "right")
     starts = {arm: graph.tool(arm) for arm in ("left", "right")}
     move(operator, 1.5, left=(0, 0.06, -0.05), right=(0, -0.04, -0.06))
     time.sleep(1.0)
     moved = {arm: graph.tool(arm) - starts[arm] for arm in starts}
     move(operator, 1.5, left=(0, -0.06, 0.05), right=(0, 0.04, 0.06))
-    release(graph, operator, "left", "right")
+    graph.release(operator, "left", "right")
     assert np.allclose(moved["left"], (0.05, 0, 0.06), atol=2 * MILLIMETRE), moved
     assert np.allclose(moved["right"], (0.06, 0, -0.04), atol=2 * MILLIMETRE), moved
 
@@ -122,7 +97,7 @@ def test_both_hands_move_both_arms_at_once(running, operator):
 @pytest.mark.parametrize("trouble", ["lost", "zero quaternion", "not a number"])
 def test_hand_that_cannot_be_trusted_holds_its_arm(running, operator, trouble):
     graph, _, frames, _ = running
-    engage(graph, operator, "right")
+    graph.engage(operator, "right")
     hand = operator.right
     if trouble == "lost":
         hand.on = set()
@@ -141,7 +116,7 @@ def test_hand_that_cannot_be_trusted_holds_its_arm(running, operator, trouble):
 def test_killed_runtime_holds_the_arms_and_its_return_needs_a_new_squeeze(running):
     graph, service, frames, reports = running
     operator = Operator()
-    engage(graph, operator, "right")
+    graph.engage(operator, "right")
     pid = reports[-1].pid
     service.kill()
     graph.until(lambda: reports[-1].state == Provider.FAILED, 3.0, "provider FAILED")
@@ -158,15 +133,15 @@ def test_killed_runtime_holds_the_arms_and_its_return_needs_a_new_squeeze(runnin
     assert reports[-1].pid == pid
     graph.until(lambda: graph.session[-1].state == 3, 10.0, "session RUNNING by itself")
     assert stands_still(graph, "right")
-    engage(graph, again, "right")
-    release(graph, again, "right")
+    graph.engage(again, "right")
+    graph.release(again, "right")
     again.close()
 
 
 def test_hung_runtime_holds_the_arm_and_goes_on_with_a_new_squeeze(running):
     graph, service, frames, _ = running
     operator = Operator()
-    engage(graph, operator, "right")
+    graph.engage(operator, "right")
     service.process.send_signal(signal.SIGSTOP)
     try:
         time.sleep(0.3)
@@ -180,8 +155,8 @@ def test_hung_runtime_holds_the_arm_and_goes_on_with_a_new_squeeze(running):
     graph.until(lambda: frames[-1].right.grip.pose.position[1] > 1.39, 5.0, "frames again")
     assert frames[-1].right.squeeze == 1.0
     assert stands_still(graph, "right")
-    engage(graph, operator, "right")
-    release(graph, operator, "right")
+    graph.engage(operator, "right")
+    graph.release(operator, "right")
     operator.close()
 
 
@@ -190,7 +165,7 @@ def test_b_stops_the_arms(running):
     operator = Operator()
     operator.right = type(operator.right)((0.2, 1.2, -0.4))
     operator.send()
-    engage(graph, operator, "right")
+    graph.engage(operator, "right")
     operator.right.on = {"active", "b"}
     operator.send()
     graph.until(lambda: graph.is_in("right", Authority.ESTOP) and graph.is_in("left", Authority.ESTOP), 3.0, "e-stop")
