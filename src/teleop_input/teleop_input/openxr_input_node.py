@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 
-from teleop_common import params, qos, records
+from teleop_common import haptics, params, qos, records
 from teleop_common.runner import TeleopNode
 from teleop_common.transport import RecordPublisher, subscribe
 from teleop_input.openxr.provider import OpenXrProvider
@@ -33,7 +33,9 @@ class OpenXrInput(TeleopNode):
         self._frames = RecordPublisher(self, records.TeleopFrame, "/teleop/input/openxr/frame", qos.STREAM)
         self._reports = RecordPublisher(self, records.ProviderReport, "/teleop/devices/openxr", qos.STREAM)
         self._said: object = None
+        self._recorder: records.RecorderState | None = None
         subscribe(self, records.Haptics, "/teleop/haptics", self._on_haptics, qos.EVENTS)
+        subscribe(self, records.RecorderState, "/teleop/recorder/state", self._on_recorder, qos.LATCHED)
         self.publish_config({"parameters": vars(p), "connection": self._core.connection})
         self._report()
         self.every(REPORT_HZ, self._report)
@@ -73,3 +75,8 @@ class OpenXrInput(TeleopNode):
 
     def _on_haptics(self, buzz: records.Haptics) -> None:
         self._core.vibrate(buzz.hand, buzz.amplitude, buzz.duration)
+
+    def _on_recorder(self, state: records.RecorderState) -> None:
+        before, self._recorder = self._recorder, state
+        for buzz in haptics.of_take(before, state):
+            self._on_haptics(buzz)

@@ -123,10 +123,8 @@ class GatewayNode(GraphNode):
 
     def on_recorder(self, state: records.RecorderState, now: float) -> None:
         """Show the recorder, and let the operator feel that a take starts (one long pulse) or ends (a short one)."""
-        if self.status.on_recorder(state, now):
-            for hand in ("left", "right"):
-                buzz = records.Haptics(state.header, hand, 0.6, 0.25 if state.recording else 0.08)
-                self.server.soon(self.hub.haptics, buzz)
+        for buzz in self.status.on_recorder(state, now):
+            self.server.soon(self.hub.haptics, buzz)
 
     def close(self) -> None:
         """Close the sockets, then the node."""

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from teleop_common import records
+from teleop_common import haptics, records
 from teleop_common.enums import Authority, Reason, Session
 from teleop_web import device_tree
 from teleop_web.liveness import Rate, Watch, percentiles
@@ -145,10 +145,10 @@ class Status:
         self._sim_at, self._sim_rtf = now, state.real_time_factor
         self.heard("sim", now, does="the simulated arms and cameras stand still", limit=0.6)
 
-    def on_recorder(self, state: records.RecorderState, now: float) -> bool:
-        """Take the recorder's state and return whether a take started or ended."""
+    def on_recorder(self, state: records.RecorderState, now: float) -> tuple[records.Haptics, ...]:
+        """Take the recorder's state and return what the operator feels of it."""
         before, self._recorder = self._recorder, state
-        return before is not None and before.recording != state.recording
+        return haptics.of_take(before, state)
 
     def on_provider(self, name: str, report: records.ProviderReport, now: float) -> None:
         """Take a provider's report: a sign of life of the node that sends it."""

@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
 pytest.importorskip("rclpy")
 
-from teleop_common import records  # noqa: E402
+from teleop_common import qos, records  # noqa: E402
 from teleop_common.enums import Device, Provider, StatusReason  # noqa: E402
 from teleop_common.testing import probe, process  # noqa: E402
 
@@ -49,6 +50,8 @@ def test_frames_stop_with_the_runtime_and_go_on_in_the_same_process_when_it_retu
         reports = p.listen(records.ProviderReport, "/teleop/devices/openxr")
         haptics = p.talk(records.Haptics, "/teleop/haptics")
         p.every(10.0, lambda: haptics.publish(records.Haptics(hand="left", amplitude=0.5, duration=0.125)))
+        recorder = p.talk(records.RecorderState, "/teleop/recorder/state", qos.LATCHED)
+        recorder.publish(records.RecorderState())
         child = subprocess.Popen(
             [sys.executable, "-c", SCRIPT],
             env=os.environ | {"ROS_DOMAIN_ID": str(domain)},
@@ -59,6 +62,9 @@ def test_frames_stop_with_the_runtime_and_go_on_in_the_same_process_when_it_retu
         try:
             p.until(lambda: len({f.connection for f in frames}) == 2, 20.0, "second session")
             p.until(lambda: reports[-1].devices[2].state == Device.CONNECTED, 5.0, "report of the hands")
+            for recording in (True, True, False):
+                recorder.publish(records.RecorderState(recording=recording))
+                time.sleep(0.3)
         finally:
             child.send_signal(signal.SIGINT)
             output, _ = child.communicate(timeout=10.0)
@@ -75,6 +81,8 @@ def test_frames_stop_with_the_runtime_and_go_on_in_the_same_process_when_it_retu
     assert frames[again].monotonic_ns - frames[again - 1].monotonic_ns > 0.9e9
     assert frames[-1].right.squeeze == 1.0
     assert "pulse left 0.5 125000000" in output
+    takes = [line for line in output.splitlines() if line.startswith("pulse") and " 0.6 " in line]
+    assert takes == [f"pulse {hand} 0.6 {ns}" for ns in (250_000_000, 80_000_000) for hand in ("left", "right")]
 
 
 def test_machine_without_a_runtime_is_told_so_and_the_node_lives(domain, monkeypatch):
