@@ -22,6 +22,7 @@ from teleop_safety.envelope import Envelope, Open
 from teleop_safety.guard import Guard
 from teleop_safety.settings import Settings
 from teleop_session import session
+from teleop_session.bindings import Binding
 from teleop_session.session import SessionCore
 from teleop_sim.pacing import Pacer
 from teleop_sim.physics import Physics
@@ -57,6 +58,7 @@ class Options:
         countdown: from squeeze to driving [s].
         scale: translation scale of the hands.
         gains: translation gains along the operator's forward, left and up.
+        bindings: what buttons do; the actions that leave the session are nobody's here.
         uptime: what the monotonic clock says at the start [s].
         bus: the arms are emulated servos behind their drivers and buses, in place of the simulation's; rates and servos of the
             simulation then mean nothing.
@@ -82,6 +84,7 @@ class Options:
     countdown: float = 1.0
     scale: float = 1.0
     gains: Vec3 = (1.0, 1.0, 1.0)
+    bindings: tuple[Binding, ...] = ()
     uptime: float = 1000.0
     bus: bool = False
 
@@ -141,7 +144,7 @@ def _session(cell: Cell, options: Options) -> SessionCore:
         origin=Pose((-0.4, 0.0, -0.75)),
         profile="default",
     )
-    return SessionCore(settings, cell, {}, (), EPOCH)
+    return SessionCore(settings, cell, {}, options.bindings, EPOCH)
 
 
 def _arms(robot: RobotLimits, cell: Cell, options: Options) -> Simulation | EmulatedArms:

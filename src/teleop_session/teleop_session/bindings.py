@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,14 @@ from teleop_common.records import TeleopFrame
 
 BUTTONS = ("primary", "secondary", "thumbstick_click", "menu")
 EVENTS = ("press", "hold", "release")
-ACTIONS = ("estop", "record_toggle", "home", "view_next", "tile_size")
+GRIPPER = "gripper"
+ACTIONS = ("estop", "record_toggle", "home", "view_next", "tile_size", GRIPPER)
 PAGE_ACTIONS = ("view_next", "tile_size")
 """Named here so that one file shows every button; carried out by the page that shows the views."""
+TRIGGER, DEAD_MAN = "trigger", "dead_man"
+"""The one analogue input that can be bound, and the one thing that it can be: the dead-man of a controller without a squeeze."""
+GRIPPERS = {"left": "gripper left", "right": "gripper right"}
+"""The action ``gripper`` of each hand's buttons: carried out by the session itself, in the frames."""
 GAP = 0.2
 """A silence longer than this [s] is a gap: what is down after it was not pressed for us."""
 
@@ -26,9 +31,9 @@ class Binding:
 
     Attributes:
         hand: ``left`` or ``right``.
-        button: one of ``BUTTONS``.
+        button: one of ``BUTTONS``, or ``trigger`` as the dead-man.
         event: ``press`` at once, ``hold`` after ``seconds`` down, ``release`` of a press that was no hold.
-        action: one of ``ACTIONS``.
+        action: one of ``ACTIONS``, or ``dead_man`` of the trigger.
         seconds: time down for ``hold`` [s].
     """
 
@@ -51,9 +56,12 @@ def load(path: str | Path, preset: str) -> tuple[Binding, ...]:
     presets = {}
     table = top.table("presets")
     for name in table.data:
-        presets[str(name)] = tuple(_binding(row) for row in table.tables(name))
+        rows = presets[str(name)] = tuple(_binding(row) for row in table.tables(name))
         seen: dict[tuple[str, str, str], str] = {}
-        for b in presets[str(name)]:
+        for b in rows:
+            if b.action == GRIPPER and b.hand not in dead_men(rows):
+                allowed = f"only beside {{button: {b.hand}/trigger, event: press, action: dead_man}}"
+                raise table.error(str(name), f"{b.hand}/{b.button} -> gripper", allowed, "the trigger has that gripper already")
             key = (b.hand, b.button, b.event)
             if key in seen:
                 duplicate = f"{b.hand}/{b.button} {b.event} -> {seen[key]} and {b.action}"
@@ -66,13 +74,19 @@ def load(path: str | Path, preset: str) -> tuple[Binding, ...]:
 
 
 def _binding(row: yamlfile.Table) -> Binding:
-    buttons = tuple(f"{hand}/{button}" for hand in ("left", "right") for button in BUTTONS)
+    buttons = tuple(f"{hand}/{button}" for hand in ("left", "right") for button in (*BUTTONS, TRIGGER))
     hand, button = row.text("button", choices=buttons).split("/")
-    event = row.text("event", choices=EVENTS)
+    dead_man = button == TRIGGER
+    event = row.text("event", choices=("press",) if dead_man else EVENTS)
     seconds = row.number("seconds", 0.05, 10.0) if event == "hold" else 0.0
-    binding = Binding(hand, button, event, row.text("action", choices=ACTIONS), seconds)
+    binding = Binding(hand, button, event, row.text("action", choices=(DEAD_MAN,) if dead_man else ACTIONS), seconds)
     row.done()
     return binding
+
+
+def dead_men(bindings: tuple[Binding, ...]) -> frozenset[str]:
+    """Return the hands whose dead-man is the trigger."""
+    return frozenset(b.hand for b in bindings if b.action == DEAD_MAN)
 
 
 @dataclass
@@ -100,7 +114,7 @@ class Evaluator:
     """
 
     bindings: tuple[Binding, ...]
-    connection: int = -1
+    source: tuple[str, int] = ("", -1)
     last: float = 0.0
     buttons: dict[str, _Button] = field(default_factory=dict)
 
@@ -108,24 +122,25 @@ class Evaluator:
         """Group the bindings by button."""
         self._rows: dict[tuple[str, str], list[Binding]] = {}
         for b in self.bindings:
-            if b.action not in PAGE_ACTIONS or b.event == "hold":
+            if b.action != DEAD_MAN and (b.action not in PAGE_ACTIONS or b.event == "hold"):
                 self._rows.setdefault((b.hand, b.button), []).append(b)
         self.buttons = {f"{hand}/{button}": _Button() for hand, button in self._rows}
 
-    def restore(self, connection: int, last: float, buttons: Mapping[str, Mapping[str, Any]]) -> None:
+    def restore(self, source: Sequence[Any], last: float, buttons: Mapping[str, Mapping[str, Any]]) -> None:
         """Take up a state given as plain data."""
-        self.connection, self.last = connection, last
+        self.source, self.last = (str(source[0]), int(source[1])), last
         self.buttons = {name: _Button(**fields) for name, fields in buttons.items()}
 
     def step(self, now: float, frame: TeleopFrame) -> tuple[str, ...]:
-        """Return the actions of this frame, each once, in the order of the file.
+        """Return the actions of this frame, each once, in the order of the file; ``gripper`` with the hand behind it.
 
         Args:
             now: arrival [s, monotonic].
             frame: the raw or finalised frame.
         """
-        fresh = frame.connection == self.connection and now - self.last <= GAP
-        self.connection, self.last = frame.connection, now
+        source = frame.provider, frame.connection
+        fresh = source == self.source and now - self.last <= GAP
+        self.source, self.last = source, now
         actions: list[str] = []
         for (hand, name), rows in self._rows.items():
             side = frame.left if hand == "left" else frame.right
@@ -140,7 +155,7 @@ class Evaluator:
                     button.down = False
                 continue
             if down or button.down:
-                actions += _events(button, down, now, rows)
+                actions += [GRIPPERS[hand] if a == GRIPPER else a for a in _events(button, down, now, rows)]
         return tuple(dict.fromkeys(a for a in actions if a not in PAGE_ACTIONS))
 
 

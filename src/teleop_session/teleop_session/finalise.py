@@ -75,6 +75,19 @@ def controller(raw: Controller, convention: int) -> Controller:
     return Controller(True, finished, aimed, trigger, squeeze, stick_x, stick_y, primary, secondary, click, menu)
 
 
+def with_trigger_as_dead_man(raw: TeleopFrame, hand: str, closed: bool) -> TeleopFrame:
+    """Return a raw frame whose trigger stands where the squeeze does, for a controller that has none.
+
+    Args:
+        raw: the provider's frame.
+        hand: whose.
+        closed: what the gripper is asked for in the trigger's stead.
+    """
+    given = raw.hand(hand)
+    side = given._replace(squeeze=given.trigger, trigger=1.0 if closed else 0.0)
+    return raw._replace(left=side) if hand == "left" else raw._replace(right=side)
+
+
 def finalise(raw: TeleopFrame, arrival_ns: int, world_from_tracking: Transform, recentred: bool) -> TeleopFrame:
     """Return the finalised frame.
 

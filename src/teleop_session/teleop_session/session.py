@@ -12,13 +12,15 @@ from teleop_common.enums import Command, Convention, Session
 from teleop_common.errors import ConfigError
 from teleop_common.records import Header, Pose, ProviderReport, SessionState, TeleopFrame, Transform
 from teleop_session import stance as stances
-from teleop_session.bindings import Binding, Evaluator
-from teleop_session.finalise import finalise
+from teleop_session.bindings import GRIPPERS, Binding, Evaluator, dead_men
+from teleop_session.finalise import finalise, with_trigger_as_dead_man
 from teleop_session.machine import Machine, Reply
 
 SCALE_RANGE = (0.1, 3.0)
 """Hand translation gain, lowest and highest allowed."""
 NO_ACTIONS: tuple[str, ...] = ()
+_PULLED = 0.5
+"""A trigger beyond this is a closed dead-man, of which alone a button may move the gripper."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ class SessionCore:
             cell.mount(arm)
         self._mounts, self._views, self._arms, self._origin = cell.mounts, views, settings.arms, settings.origin
         self._profile = settings.profile
-        self._evaluator = Evaluator(bindings)
+        self._evaluator, self._dead_men = Evaluator(bindings), dead_men(bindings)
+        self._closed: set[str] = set()  # hands whose gripper a button has closed, for want of a trigger
         peers = ("retargeter", "guard", *(f"driver {arm}" for arm in settings.arms))
         self.machine = Machine(peers, settings.provider, epoch, settings.autostart)
         self.ignored = {"other provider": 0, "convention": 0}
@@ -108,10 +111,18 @@ class SessionCore:
         if topic_provider != machine.provider:
             self.ignored["other provider"] += 1
             return None, NO_ACTIONS
-        # in replay the buttons are history: detached
-        actions = NO_ACTIONS if topic_provider == "replay" else self._evaluator.step(now, raw)
+        actions = self._evaluator.step(now, raw)
+        grippers = actions and tuple(hand for hand, action in GRIPPERS.items() if action in actions)
+        if topic_provider == "replay":
+            actions = NO_ACTIONS  # the buttons are history: detached
+        elif grippers:
+            actions = tuple(a for a in actions if a not in GRIPPERS.values())
         if not machine.flowing:
             return None, tuple(a for a in actions if a == "estop")
+        for hand in self._dead_men:
+            if hand in grippers and raw.hand(hand).trigger > _PULLED:
+                self._closed ^= {hand}  # part of what the hand does, and replayed with it
+            raw = with_trigger_as_dead_man(raw, hand, hand in self._closed)
         frame = finalise(raw, arrival_ns, self.world_from_tracking, self._recentred)
         self._recentred = False
         return frame, actions
@@ -188,12 +199,13 @@ class SessionCore:
         return {
             "machine": asdict(self.machine),
             "evaluator": {
-                "connection": self._evaluator.connection,
+                "source": list(self._evaluator.source),
                 "last": self._evaluator.last,
                 "buttons": {name: asdict(button) for name, button in self._evaluator.buttons.items()},
             },
             "stance": [self.stance, self.view, self.scale],
             "recentred": self._recentred,
+            "closed": sorted(self._closed),
             "ignored": dict(self.ignored),
         }
 
@@ -202,7 +214,8 @@ class SessionCore:
         m, e = state["machine"], state["evaluator"]
         self.machine = Machine(**{**m, "peers": tuple(m["peers"])})
         self.machine.wanted, self.machine.state = Session(m["wanted"]), Session(m["state"])
-        self._evaluator.restore(e["connection"], e["last"], e["buttons"])
+        self._evaluator.restore(e["source"], e["last"], e["buttons"])
         self.stance, self.view, self.scale = state["stance"]
         self._recentred, self.ignored = state["recentred"], dict(state["ignored"])
+        self._closed = set(state["closed"])
         self._place()
