@@ -1,6 +1,7 @@
 """The node across processes that end or hang, and the documentation's plugin as a stranger would run it."""
 
 import os
+import platform
 import shutil
 import signal
 import struct
@@ -14,7 +15,7 @@ from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import Bool
 
 from teleop_common import qos, records
-from teleop_common.enums import DeviceState, Provider, StatusReason
+from teleop_common.enums import Device, DeviceState, Provider, StatusReason
 from teleop_common.testing import free_domain, probe, process
 from teleop_diagnostics.client import StatusClient
 
@@ -150,6 +151,66 @@ def test_node_that_dies_is_noticed_by_its_pid_and_the_launch_adds_how(graph):
         node.until(lambda: debug().term_signal == 9, 5.0, "the signal")
     assert debug().reason == StatusReason.PROCESS_SIGNALED
     assert client.get_device_status("debug/headset").state == DeviceState.UNAVAILABLE
+
+
+def report(provider_id, *paths, **fields):
+    rows = tuple(records.DeviceReport(path, int(Device.CONNECTED)) for path in paths)
+    usual = {"report_time_ns": time.monotonic_ns(), "host": platform.node(), "pid": os.getpid(), "state": int(Provider.AVAILABLE)}
+    return records.ProviderReport(provider_id=provider_id, devices=rows, **usual | fields)
+
+
+ALL = ("arm/left", "arm/right", "physics")
+HOUR = 3_600_000_000_000
+MALFORMED, SCHEMA = StatusReason.MALFORMED_REPORT, StatusReason.UNSUPPORTED_SCHEMA_VERSION
+BAD = {
+    "a path lacks": (ALL[1:], {}, MALFORMED),
+    "an unknown path": ((*ALL, "arm/third"), {}, MALFORMED),
+    "a path twice": ((*ALL, "physics"), {}, MALFORMED),
+    "another provider": (ALL, {"provider_id": "camera/top"}, MALFORMED),
+    "a stamp in the future": (ALL, {"report_time_ns": time.monotonic_ns() + HOUR}, MALFORMED),
+    "another schema": (ALL, {"schema_version": 2}, SCHEMA),
+}
+
+
+def test_report_that_breaks_a_rule_makes_all_devices_of_its_provider_unknown_until_a_good_one_comes(graph):
+    node, client, _ = graph
+    talk = node.talk(records.ProviderReport, "/teleop/devices/sim")
+    others = lambda: [d for d in client.get_status().devices if d.provider_id != "sim"]  # noqa: E731
+    before = others()
+
+    def told(state, reason):
+        rows = [d for d in client.get_status().devices if d.provider_id == "sim"]
+        return rows and {(d.state, d.reason) for d in rows} == {(state, reason)} and rows
+
+    for what, (paths, fields, reason) in BAD.items():
+        good = lambda: talk.publish(report("sim", *ALL)) or told(DeviceState.CONNECTED, StatusReason.REPORTED)  # noqa: E731
+        node.until(good, 5.0, f"a good report before {what}")
+        talk.publish(report("sim", *paths)._replace(**fields))
+        rows = node.until(lambda r=reason: told(DeviceState.UNKNOWN, r), 3.0, what)
+        assert {d.id for d in rows} == set(ALL), what
+        assert all(d.error for d in rows), what
+    talk.publish(report("sim", state=int(Provider.STOPPED)))
+    node.until(lambda: told(DeviceState.UNAVAILABLE, StatusReason.PROVIDER_STOPPED), 3.0, "a good one of one that stopped")
+    assert others() == before
+
+
+def test_replay_lists_no_live_provider_and_starts_no_plugin(tmp_path):
+    (tmp_path / "plugin.yaml").write_text("name: live\ncommand: touch started\ndevices: [{path: /it}]\n")
+    given = {"plugins": str(tmp_path), "replay": True}
+    with free_domain() as domain, probe(domain) as node, process("teleop_diagnostics", "device_status", domain, given):
+        client = StatusClient(node)
+        talks = {i: node.talk(records.ProviderReport, f"/teleop/devices/{i}") for i in ("openxr", "webxr", "plugin/live", "sim")}
+
+        def listed():
+            for topic, talk in talks.items():
+                talk.publish(report("openxr/runtime" if topic == "openxr" else topic, *(ALL if topic == "sim" else ())))
+            return client.get_provider_status("sim")
+
+        node.until(listed, 10.0, "the simulation, which a replay has")
+        end = time.monotonic() + 1.0  # the others have been heard by now, were they listened to
+        node.until(lambda: listed() and time.monotonic() > end, 5.0, "a second more")
+        assert {p.id for p in client.get_status().providers} == {"sim"}
+    assert not (tmp_path / "started").exists()
 
 
 def test_client_serves_a_plain_node_and_answers_none_before_it_heard_anything(graph):
