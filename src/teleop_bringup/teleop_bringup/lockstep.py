@@ -44,11 +44,13 @@ _SESSION_HZ, _GUARD_HZ, _DRIVER_HZ = 10.0, 100.0, 20.0
 
 
 class Hands(NamedTuple):
-    """What the operator's devices say at one moment, OpenXR axes in the play space."""
+    """What the operator's devices say at one moment, OpenXR axes in the play space; as the fields of TeleopFrame."""
 
     head: TrackedPose
     left: Controller
     right: Controller
+    recentred: bool = False
+    connection: int = 1
 
 
 class Operator(Protocol):
@@ -77,7 +79,7 @@ class Recorded:
         """Return the next frame's hands."""
         frame = self.frames[min(self._next, len(self.frames) - 1)]
         self._next += 1
-        return Hands(frame.head, frame.left, frame.right)
+        return Hands(frame.head, frame.left, frame.right, frame.recentred)
 
 
 @dataclass
@@ -247,10 +249,10 @@ class Lockstep:
         """Take the operator's sample of this moment; it arrives now or, with jitter, a little later, in order."""
         at = self._at()
         self._sequence += 1
-        head, left, right = self.operator.hands(self.now, self._seen)
+        head, left, right, recentred, connection = self.operator.hands(self.now, self._seen)
         frame = TeleopFrame(
-            Header(at.ros, "lockstep"), _PROVIDER, 1, self._sequence, at.mono, at.mono, at.mono, 0, int(Convention.OPENXR),
-            head, left, right,
+            Header(at.ros, "lockstep"), _PROVIDER, connection, self._sequence, at.mono, at.mono, at.mono, 0,
+            int(Convention.OPENXR), head, left, right, recentred=recentred,
         )  # fmt: skip
         self.log.frames.append(frame)
         late = round(1e9 * self.options.frame_jitter * self._jitter.random())

@@ -12,10 +12,21 @@ from enum import StrEnum
 from teleop_common.enums import Device, DeviceReason, Provider, StatusReason
 from teleop_common.records import DeviceReport, TeleopFrame
 from teleop_input.openxr import frames
-from teleop_input.openxr.runtime import HANDS, Note, Runtime, RuntimeFailure, SpaceChange, StateChanged, XrState
+from teleop_input.openxr.runtime import (
+    HANDS,
+    HandSample,
+    Note,
+    Runtime,
+    RuntimeFailure,
+    Sample,
+    SpaceChange,
+    StateChanged,
+    XrState,
+)
 
 CHECK = 1.0  # [s] between attempts to reach a runtime, and between looks for the headset
 CONNECTIONS = 2**32
+HIDDEN = 0.1  # [s] that a hand is gone when it has become another device: some frames, since one may be lost on its way
 _SENDING = (XrState.SYNCHRONIZED, XrState.VISIBLE, XrState.FOCUSED)
 _CONNECTED = (Device.CONNECTED, DeviceReason.HARDWARE_CONNECTED)
 _DISCONNECTED = (Device.DISCONNECTED, DeviceReason.HARDWARE_DISCONNECTED)
@@ -48,7 +59,10 @@ class OpenXrProvider:
         sequence: of the next frame.
         check_at: next attempt, or next look for the headset [s, monotonic].
         moves: times of the runtime at which the reference space moves [ns], still ahead.
+        running: the session gave a sample in the last step that asked it for one.
         active: hands to which a device is bound.
+        profiles: interaction profile of each hand when it was last active; None before.
+        hidden: until when each hand is gone because it has become another device [s, monotonic].
         notes: lines for the log since ``taken`` last.
         vibrations_refused: pulses that the runtime did not take.
     """
@@ -66,7 +80,10 @@ class OpenXrProvider:
     sequence: int = 0
     check_at: float = 0.0
     moves: list[int] = field(default_factory=list)
+    running: bool = False
     active: tuple[bool, ...] = (False, False)
+    profiles: list[int | None] = field(default_factory=lambda: [None, None])
+    hidden: list[float] = field(default_factory=lambda: [0.0, 0.0])
     notes: list[str] = field(default_factory=list)
     vibrations_refused: int = 0
 
@@ -89,6 +106,17 @@ class OpenXrProvider:
         except RuntimeFailure as failure:
             self._lose(now, failure)
         return None
+
+    def recentred(self, xr_time: int = 0) -> None:
+        """Say that the reference space moves: who owns the handles polls the events, so that only it hears of it.
+
+        To be called between two steps, and before the first step that samples the moved space.
+
+        Args:
+            xr_time: the event's ``changeTime`` [ns]; 0 for at once.
+        """
+        if self.phase == Phase.SESSION:
+            self.moves.append(xr_time)
 
     def vibrate(self, hand: str, amplitude: float, duration: float) -> None:
         """Pass a pulse on while the session has focus; amplitude [0, 1], duration [s]."""
@@ -141,9 +169,9 @@ class OpenXrProvider:
             return
         self.space = self.runtime.start()
         self.phase, self.session = Phase.SESSION, XrState.UNKNOWN
-        self.moves, self.active = [], (False, False)
+        self.moves, self.active, self.running = [], (False, False), False
+        self.profiles, self.hidden = [None, None], [0.0, 0.0]
         if self.external:
-            self._new_connection()
             self._set(Provider.AVAILABLE, StatusReason.EXTERNAL_OPENXR_HEALTH_UNKNOWN, "")
         else:
             self._set(Provider.AVAILABLE, StatusReason.OPENXR_SESSION_READY, "")
@@ -158,7 +186,13 @@ class OpenXrProvider:
                 return None
         sample = self.runtime.sample(monotonic_ns)
         if sample is None:
+            self.running = False
             return None
+        if self.external and not self.running:
+            # its beginning is seen by its frames alone
+            self._new_connection()
+        self.running = True
+        sample = self._without_changed(sample, now)
         self.active = (sample.left.active, sample.right.active)
         recentred = any(at <= sample.xr_time for at in self.moves)
         if recentred:
@@ -166,6 +200,19 @@ class OpenXrProvider:
         made = frames.frame(sample, self.space, self.connection, self.sequence, stamp_ns, monotonic_ns, recentred)
         self.sequence += 1
         return made
+
+    def _without_changed(self, sample: Sample, now: float) -> Sample:
+        """Return the sample without hands that became another device: its grip lies elsewhere and may be closed already."""
+        hands = [sample.left, sample.right]
+        for i, hand in enumerate(hands):
+            if not hand.active:
+                continue
+            if self.profiles[i] not in (None, hand.profile):
+                self.hidden[i] = now + HIDDEN
+            self.profiles[i] = hand.profile
+            if now < self.hidden[i]:
+                hands[i] = HandSample()
+        return sample._replace(left=hands[0], right=hands[1])
 
     def _follow(self, monotonic_ns: int) -> None:
         for event in self.runtime.events(monotonic_ns):

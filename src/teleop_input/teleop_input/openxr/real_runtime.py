@@ -36,6 +36,10 @@ class Handles(NamedTuple):
     Attributes:
         instance: with the extension ``XR_KHR_convert_timespec_time`` enabled.
         session: to which no action sets are attached yet; OpenXR attaches them once.
+
+    Whoever owns them polls the instance's events, and passes on what only these say: for every reference space that moves
+    (``XrEventDataReferenceSpaceChangePending``) it calls ``OpenXrProvider.recentred`` before the next step. A hand that becomes
+    another device, and a session that stops and begins again, are seen without it.
     """
 
     instance: Any
@@ -333,6 +337,7 @@ class RealRuntime:
             click("secondary"),
             click("thumbstick_click"),
             click("menu"),
+            int(xr.get_current_interaction_profile(session, self._paths[hand]).interaction_profile),
         )
 
     def vibrate(self, hand: str, amplitude: float, duration_ns: int) -> None:

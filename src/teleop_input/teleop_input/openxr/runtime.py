@@ -67,6 +67,7 @@ class HandSample(NamedTuple):
         secondary: B or Y.
         thumbstick_click: pressed.
         menu: pressed.
+        profile: the runtime's number of the interaction profile that the poses are of; 0 for none.
     """
 
     active: bool = False
@@ -79,6 +80,7 @@ class HandSample(NamedTuple):
     secondary: bool = False
     thumbstick_click: bool = False
     menu: bool = False
+    profile: int = 0
 
 
 class Sample(NamedTuple):

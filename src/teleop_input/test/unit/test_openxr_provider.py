@@ -185,6 +185,48 @@ def test_handles_of_others_are_sampled_but_neither_polled_nor_begun():
     assert rig.runtime.pending  # left to who owns the session
 
 
+def external_in_focus():
+    rig = Rig(external=True)
+    rig.run(TICK)
+    rig.runtime.running, rig.runtime.state = True, XrState.FOCUSED
+    return rig, rig.run()[-1]
+
+
+def test_space_moved_by_the_owner_of_the_handles_marks_one_frame_from_its_time_on():
+    rig, _ = external_in_focus()
+    assert not any(f.recentred for f in rig.run())
+    rig.provider.recentred()
+    assert [f.recentred for f in rig.run()][:2] == [True, False]
+    rig.provider.recentred(round((rig.now + 0.5) * 1e9))
+    marked = [i for i, f in enumerate(rig.run(1.0)) if f.recentred]
+    assert marked == [pytest.approx(45, abs=1)]
+
+
+def test_session_of_others_that_stops_comes_back_as_a_new_connection():
+    rig, before = external_in_focus()
+    rig.runtime.running = False
+    assert rig.run() == []
+    rig.runtime.running = True
+    frames = rig.run()
+    assert {f.connection for f in frames} == {before.connection + 1}
+    assert frames[0].sequence == 0
+
+
+@pytest.mark.parametrize("external", [False, True])
+def test_hand_that_becomes_another_device_is_gone_for_a_moment(external):
+    rig = external_in_focus()[0] if external else Rig()
+    rig.run()
+    connection = rig.provider.connection
+    for profile in (3, 4, 3):  # none yet; then a controller, laid down, taken up again
+        rig.runtime.sample_now = HELD._replace(right=HELD.right._replace(profile=profile))
+        frames = rig.run(0.5)
+        rights = [f.right.connected for f in frames]
+        assert not any(rights[:9])  # from the very frame on whose pose is another device's
+        assert all(rights[10:])
+        assert all(f.left.connected for f in frames)
+    assert rig.provider.connection == connection
+
+
 def test_pulse_goes_out_in_focus_only_and_is_bounded():
     rig = Rig()
     rig.provider.vibrate("right", 0.5, 0.1)
