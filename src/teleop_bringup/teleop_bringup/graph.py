@@ -101,6 +101,7 @@ HARDWARE_ARGUMENTS = {
     ),
     "calibrations": ("", "folder of the arms' calibration files, <arm>.json; empty: where ./teleop arm keeps them", None),
     "park": ("false", "at the end, ease the arms to rest and release torque, instead of holding", ["true", "false"]),
+    "emulator_log": ("", "file into which emulated servos write what they do, 100 times a second; empty: none", None),
 }
 ALL_ARGUMENTS = ARGUMENTS | CONTROLLER_ARGUMENTS | HARDWARE_ARGUMENTS
 

@@ -39,10 +39,10 @@ def _describe(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         return _drivers(checks.ports(given["ports"], arms), given["calibrations"])
     if given["side"] == "operator":
         return []
-    return _emulated(arms, limits.load(given["limits_file"]))
+    return _emulated(arms, limits.load(given["limits_file"]), given["emulator_log"])
 
 
-def _emulated(arms: list[str], robot: limits.RobotLimits) -> list[LaunchDescriptionEntity]:
+def _emulated(arms: list[str], robot: limits.RobotLimits, log: str) -> list[LaunchDescriptionEntity]:
     # not imported above: it brings MuJoCo
     from teleop_hw_so101.emulator.unit import make_unit
 
@@ -55,8 +55,9 @@ def _emulated(arms: list[str], robot: limits.RobotLimits) -> list[LaunchDescript
         # written here, so that the drivers find them whoever starts first
         calibration.save(make_unit(arm, robot, SEED).calibration, folder / f"{arm}.json", overwrite=True)
         files += ["--calibration", f"{arm}={folder / f'{arm}.json'}"]
+    written = ["--log", log] if log else []
     emulator = ExecuteProcess(
-        cmd=["python3", "-m", "teleop_hw_so101.emulator.cli", "--arms", ",".join(arms), "--folder", str(folder), *files,
+        cmd=["python3", "-m", "teleop_hw_so101.emulator.cli", "--arms", ",".join(arms), "--folder", str(folder), *files, *written,
              "--limits-file", robot.source, "--cell-file", LaunchConfiguration("cell_file")],
         name="emulator", output="screen",
     )  # fmt: skip

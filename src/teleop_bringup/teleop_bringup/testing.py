@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pinocchio
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 from teleop_bringup.recordings import REAL_DATA as REAL_DATA
 from teleop_common import cell, limits, paths, qos, records, spatial
@@ -212,6 +212,13 @@ class Graph:
         """Everything that the launch printed so far."""
         return self.log_path.read_text(errors="replace")
 
+    def torque_on(self, timeout: float = 40.0) -> None:
+        """Turn the torque of every arm on, as soon as it is measured."""
+        for arm in self.arms:
+            self.until(lambda arm=arm: self.joints[arm] and self.drivers[arm], timeout, f"first measurement of {arm}")
+            answer = self.node.call(SetBool, f"/{arm}/torque", data=True)
+            assert answer.success, answer.message
+
     def ready(self, timeout: float = 40.0) -> Graph:
         """Wait until every arm measures and is commanded."""
         for arm in self.arms:
@@ -316,11 +323,11 @@ class Graph:
         return tuple(by_name[name] for name in self.tools[arm].names)
 
     def pid_of(self, executable: str) -> int | None:
-        """Return the process of the launch's own child that runs ``executable``, None when there is none."""
+        """Return the process of the launch's own child that runs ``executable``, or the node of that name; None without one."""
         children = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True).stdout.split()
         for pid in children:
             command = subprocess.run(["ps", "-ww", "-o", "args=", "-p", pid], capture_output=True, text=True).stdout
-            if re.search(rf"/{executable}( |$)", command):
+            if re.search(rf"(/|__node:=){executable}( |$)", command):
                 return int(pid)
         return None
 

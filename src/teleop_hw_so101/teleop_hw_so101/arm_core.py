@@ -1,4 +1,4 @@
-"""One arm's driver as pure state: what is known of the servos, what they are told next, and what is published.
+"""One arm's driver as pure state: what is known of the servos, and what they are told next.
 
 Commands are judged by the rules that every driver has (``teleop_common.driver``); what is added here is the servo's side: ticks,
 a bound on speed as the last resort, silence of single servos, faults, parking. Time comes in.
@@ -9,70 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from teleop_common.driver import Driver, DriverConfig
-from teleop_common.records import DriverState, Header, JointCommand, JointState
+from teleop_common.driver import Driver
+from teleop_common.records import JointCommand
 from teleop_hw_so101 import parking
+from teleop_hw_so101.arm_config import ArmConfig, Tally
 from teleop_hw_so101.bounds import SpeedBound, within
 from teleop_hw_so101.parking import Parking
-from teleop_hw_so101.registers import status_text
 from teleop_hw_so101.samples import Samples, Servo
-from teleop_hw_so101.units import JointScale
 
 _SAME = 2  # [step] between two goals that count as one
-
-
-@dataclass(frozen=True)
-class ArmConfig:
-    """Settings of one arm.
-
-    Attributes:
-        driver: the rules for commands.
-        joints: joint names without prefix.
-        ids: servo IDs, in the order of ``driver.names``.
-        scales: ticks ↔ radians, in that order.
-        speed_bound: no goal moves faster, whatever is commanded [rad/s].
-        sample_timeout: age from which a joint counts as not measured [s].
-        suspect_after: silence after which a servo is not written until its torque is read again [s].
-        degraded_misses: lost readings in a row from which the arm counts as degraded.
-        rest: where the arm may lie without torque [rad].
-        park_speed: largest speed on the way there [rad/s].
-        park_time: longest time for it [s].
-        torque: share of full torque that each joint may use, as set in its servo; empty: all of it.
-        park_near: how far from there each joint may lie when torque goes off [rad]; more than these servos droop.
-    """
-
-    driver: DriverConfig
-    joints: tuple[str, ...]
-    ids: tuple[int, ...]
-    scales: tuple[JointScale, ...]
-    speed_bound: float
-    sample_timeout: float = 0.2
-    suspect_after: float = 0.06
-    degraded_misses: int = 10
-    rest: tuple[float, ...] = ()
-    park_speed: float = 2.0
-    park_time: float = 3.0
-    torque: tuple[float, ...] = ()
-    park_near: float = 0.15
-
-
-@dataclass
-class Tally:
-    """Counts since the start.
-
-    Attributes:
-        writes: goals written to the servos.
-        motions: readings of motion, also those that some servo did not answer.
-        reads: those that all answered.
-        clipped: commands cut to the speed bound.
-        held: commands refused because of a fault, a lost arm, or parking.
-    """
-
-    writes: int = 0
-    motions: int = 0
-    reads: int = 0
-    clipped: int = 0
-    held: int = 0
 
 
 @dataclass
@@ -91,6 +36,8 @@ class ArmCore:
         let_go: servo IDs whose torque must go off now.
         releasing: those whose torque was asked off and that have not obeyed yet; the bus tries them on and on.
         latched: an e-stop came before the servos were heard.
+        resumed: the arm is held where it was found, while commands for where it would have been may still be under way:
+            the first one to be obeyed must be that it stays there.
         read_time: when the oldest reply of the newest reading came [s], None when it brought none.
         tally: counts.
     """
@@ -105,6 +52,7 @@ class ArmCore:
     let_go: set[int] = field(default_factory=set)
     releasing: set[int] = field(default_factory=set)
     latched: bool = False
+    resumed: bool = False
     read_time: float | None = None
     tally: Tally = field(default_factory=Tally)
     last_refusal: str = ""
@@ -114,6 +62,7 @@ class ArmCore:
         self.samples = Samples([Servo() for _ in self.config.ids], self.config.suspect_after)
         self._forgive = False  # torque off was asked: it ends the fault, once every servo has obeyed
         self._bound = SpeedBound(len(self.config.ids), self.config.speed_bound)
+        self._heard: float | None = None  # when servos last answered [s]
 
     # what comes from the bus
 
@@ -146,7 +95,7 @@ class ArmCore:
             self.fail(f"torque is on at {', '.join(mixed)} alone; ask for torque off or on")
         for servo, is_on in zip(self.samples.servos, torque):
             servo.suspect, servo.torque = False, is_on
-        self.connected, self.problem = True, ""
+        self.connected, self.problem, self.resumed = True, "", on
         self._bound.begin(now)
 
     def fail(self, fault: str) -> None:
@@ -156,7 +105,7 @@ class ArmCore:
     def lost(self, problem: str) -> None:
         """The port is gone, or what answers is not the calibrated arm."""
         self.samples.forget()
-        self.connected, self.problem, self.parking = False, problem, None
+        self.connected, self.problem, self.parking, self._heard = False, problem, None, None
 
     def took_motion(self, read_time: float | None) -> None:
         """Every servo was asked for its motion: let a limp arm's goal follow, and judge what the readings say.
@@ -168,6 +117,11 @@ class ArmCore:
         measured, driver = self.measured(), self.driver
         if driver is None or measured is None:
             return
+        if read_time is not None:
+            if self._heard is not None and read_time - self._heard > self.config.sample_timeout and driver.memory.torque_on:
+                # the bus was silent, or this process stood still: commands went on to somewhere else
+                self._restart(driver, driver.memory.goal)
+            self._heard = read_time
         driver.follow(measured)
         crossed, self.samples.seams = self.samples.seams, []
         if crossed and driver.memory.torque_on:
@@ -204,15 +158,18 @@ class ArmCore:
         scale, goal = self.config.scales[index], list(driver.memory.goal)
         if abs(register - scale.goal(goal[index])) > _SAME:
             goal[index] = scale.radians(scale.goal(scale.radians(register)))
-            driver.restart(goal)
-            self.parking = None
+            self._restart(driver, goal)
+
+    def _restart(self, driver: Driver, goal: Sequence[float]) -> None:
+        driver.restart(goal)
+        self.parking, self.resumed = None, True
 
     # what comes from the graph
 
     def command(self, command: JointCommand, now_ns: int, now: float) -> bool:
         """Take a command on arrival; refused ones are counted and ``last_refusal`` says why."""
         driver = self.driver
-        held = self._held()
+        held = self._held() or self._astray(command)
         if driver is None or held:
             self.tally.held += 1
             self.last_refusal = f"command for '{self.config.driver.arm}' refused (held): {held}"
@@ -221,6 +178,7 @@ class ArmCore:
         if not driver.command(command, now_ns, now):
             self.last_refusal = driver.last_refusal
             return False
+        self.resumed = False
         goal = within(self.config.scales, before, self._bound.cut(before, driver.memory.goal, now))
         driver.memory = replace(driver.memory, goal=goal)
         self.tally.clipped = self._bound.clipped
@@ -230,6 +188,15 @@ class ArmCore:
         if self.parking is not None:
             return "the arm is being parked"
         return self.fault or ("" if self.connected else self.problem)
+
+    def _astray(self, command: JointCommand) -> str:
+        """Return why ``command`` is meant for where the arm would be, had it not been lost for a while; empty when it is not."""
+        if not self.resumed or self.driver is None or command.name != self.config.driver.names:
+            return ""
+        for name, scale, goal, asked in zip(command.name, self.config.scales, self.driver.memory.goal, command.position):
+            if not abs(asked - goal) <= _SAME * abs(scale.radians_per_tick):
+                return f"{name} is held at {goal:.4f} rad since it was heard again; the first command must be to stay there"
+        return ""
 
     def estop(self) -> bool:
         """Latch the e-stop; returns whether torque must go off on the bus."""
@@ -278,7 +245,7 @@ class ArmCore:
         goal = tuple(scale.radians(tick) for scale, tick in zip(self.config.scales, seeds, strict=True))
         self.driver.torque(False, goal)
         self.driver.torque(True, goal)
-        self.fault, self._forgive = "", False
+        self.fault, self._forgive, self.resumed = "", False, False
         for servo in self.samples.servos:
             servo.torque, servo.suspect = True, False
         return ""
@@ -340,58 +307,7 @@ class ArmCore:
             return f"nobody knows where {', '.join(unsure)} is; the arm holds"
         return parking.unrested(self.parking, self.config.joints, measured, self.config.park_near, now)
 
-    # what is published
-
     def measured(self) -> tuple[float, ...] | None:
         """Return the newest joint positions [rad], None before every servo was heard."""
         positions = self.samples.positions
         return None if positions is None else tuple(s.radians(p) for s, p in zip(self.config.scales, positions))
-
-    def joint_state(self, now: float, now_ns: int) -> JointState | None:
-        """Return the measured joints, stamped with the time of the newest reading; None while there is nothing to tell.
-
-        A joint whose last reply was lost rides along with its last position for ``sample_timeout``; its age is in the
-        driver's state. After that the arm counts as not measured: old numbers with new stamps would be lies.
-        """
-        motions = [servo.motion for servo in self.samples.servos if servo.motion is not None]
-        measured = self.measured()
-        if measured is None or self.read_time is None or not self.samples.complete(now, self.config.sample_timeout):
-            return None
-        speeds = tuple(s.speed(m.velocity) for s, m in zip(self.config.scales, motions))
-        stamp = now_ns - round((now - self.read_time) * 1e9)
-        return JointState(Header(stamp, ""), self.config.driver.names, measured, speeds, ())
-
-    def error(self, now: float) -> str:
-        """Return what is wrong, in words, empty when all is well."""
-        if not self.connected:
-            return self.problem
-        found = [self.fault] if self.fault else []
-        live = [name for name, ident in zip(self.config.joints, self.config.ids) if ident in self.releasing]
-        if live:
-            found.append(f"torque still on at {', '.join(live)}, asked off; it is tried on and on")
-        for name, servo in zip(self.config.joints, self.samples.servos):
-            if servo.misses >= self.config.degraded_misses:
-                found.append(f"{name} gave no reading {servo.misses} times in a row")
-            if servo.status:
-                found.append(f"{name} reports {status_text(servo.status)}")
-        return "; ".join(found)
-
-    def state(self, now: float, stamp: int, write_hz: float, read_hz: float) -> DriverState | None:
-        """Return the state to publish, None before every servo was heard once."""
-        if self.driver is None:
-            return None
-        servos = self.samples.servos
-        nan = float("nan")
-        # of what the joint may use, not of full duty: a joint that pushes at its limit pushes with all that it has
-        shares = self.config.torque or (1.0,) * len(servos)
-        signed = [share if scale.radians_per_tick > 0 else -share for scale, share in zip(self.config.scales, shares)]
-        load = [nan if s.motion is None else min(max(s.motion.load / most, -1.0), 1.0) for s, most in zip(servos, signed)]
-        base = self.driver.state(stamp, now, load=load, write_hz=write_hz, read_hz=read_hz, error=self.error(now))
-        return base._replace(
-            torque_on=base.torque_on or bool(self.releasing),
-            status=tuple(s.status for s in servos),
-            voltage=tuple(s.slow.voltage for s in servos),
-            temperature=tuple(s.slow.temperature for s in servos),
-            current=tuple(s.slow.current for s in servos),
-            sample_age=tuple(min(s.age(now), 1e6) for s in servos),
-        )

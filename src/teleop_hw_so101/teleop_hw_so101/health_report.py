@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from teleop_common.enums import Device, DeviceReason, Provider
 from teleop_common.records import DeviceReport, Header, ProviderReport
+from teleop_hw_so101 import arm_state
 from teleop_hw_so101.arm_core import ArmCore
 from teleop_hw_so101.feetech_bus import Counts
 from teleop_hw_so101.health import HealthRules, JointHealth, warnings
@@ -76,7 +77,7 @@ class ArmHealth:
             gone = DeviceReport(f"arm/{arm}", Device.DISCONNECTED, DeviceReason.NO_HARDWARE_SIGNAL, core.problem)
             return Provider.FAILED, core.problem, (gone,)
         devices = [self._joint(index, now, counts.get(ident, Counts())) for index, ident in enumerate(core.config.ids)]
-        error = core.error(now)
+        error = arm_state.error(core, now)
         worst = max((d.state for d in devices), key=_WORSE.index, default=Device.CONNECTED)
         if core.fault:
             worst = Device.FAILED
@@ -106,7 +107,7 @@ class ArmHealth:
     def diagnostics(self, now: float, counts: dict[int, Counts], write_hz: float, read_hz: float) -> tuple[Entry, ...]:
         """Return the entries for /diagnostics: the bus, then each joint."""
         core, arm = self._core, self._core.config.driver.arm
-        error = core.error(now)
+        error = arm_state.error(core, now)
         refused = core.driver.memory.refused if core.driver else ()
         tally = core.tally
         bus = (

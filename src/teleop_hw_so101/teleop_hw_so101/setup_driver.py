@@ -11,13 +11,14 @@ from teleop_common.driver import configured
 from teleop_common.errors import ConfigError
 from teleop_common.limits import RobotLimits
 from teleop_hw_so101 import arms, calibration
-from teleop_hw_so101.arm_core import ArmConfig, ArmCore
+from teleop_hw_so101.arm_config import ArmConfig, ArmSetup
+from teleop_hw_so101.arm_core import ArmCore
 from teleop_hw_so101.arming import ArmingRules
 from teleop_hw_so101.calibration import ArmCalibration
 from teleop_hw_so101.feetech_bus import BusConfig
 from teleop_hw_so101.registers import BAUD_RATES, REGISTERS
 from teleop_hw_so101.rotation import Rotation
-from teleop_hw_so101.servo_arm import ArmSetup, ServoArm
+from teleop_hw_so101.servo_arm import ServoArm
 from teleop_hw_so101.stream import ByteStream, PortError
 from teleop_hw_so101.units import RADIANS_PER_TICK, arm_scales
 

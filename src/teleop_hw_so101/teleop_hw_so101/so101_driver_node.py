@@ -19,7 +19,7 @@ from teleop_common.runner import TeleopNode, monotonic_s
 from teleop_common.schedule import Rate, Schedule
 from teleop_common.ticker import Ticker
 from teleop_common.transport import RecordPublisher, subscribe
-from teleop_hw_so101 import setup_driver
+from teleop_hw_so101 import arm_state, setup_driver
 from teleop_hw_so101.conversions import diagnostic_array
 from teleop_hw_so101.driver_params import DriverParams
 from teleop_hw_so101.ending import Ending
@@ -102,8 +102,8 @@ class So101DriverNode(TeleopNode):
             rates = (self._write_rate.update(tally.writes, now), self._read_rate.update(tally.reads, now))
             self.health.observe(now)
             fresh, self._read = tally.motions != self._read, tally.motions
-            joints = self.core.joint_state(now, stamp) if fresh else None
-            state = self.core.state(now, stamp, *rates)
+            joints = arm_state.joint_state(self.core, now, stamp) if fresh else None
+            state = arm_state.state(self.core, now, stamp, *rates)
         if joints is not None:
             for publisher in self._joints:
                 publisher.publish(joints)

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
+from teleop_common.cell import Cell
 from teleop_common.driver import driver_config
 from teleop_common.limits import RobotLimits
 from teleop_common.records import DriverState, Header, JointCommand, JointState
-from teleop_hw_so101.arm_core import ArmConfig, ArmCore
+from teleop_hw_so101 import arm_state
+from teleop_hw_so101.arm_config import ArmConfig, ArmSetup
+from teleop_hw_so101.arm_core import ArmCore
 from teleop_hw_so101.arming import ArmingRules
 from teleop_hw_so101.calibration import ArmCalibration
 from teleop_hw_so101.emulator import faults
 from teleop_hw_so101.emulator.loopback import Loopback
 from teleop_hw_so101.emulator.servo import Servo
+from teleop_hw_so101.emulator.testing import loopback
 from teleop_hw_so101.rotation import Rotation
-from teleop_hw_so101.servo_arm import ArmSetup, ServoArm
+from teleop_hw_so101.servo_arm import ServoArm
 from teleop_hw_so101.stream import ByteStream
 from teleop_hw_so101.units import arm_scales
 
@@ -104,6 +109,16 @@ class Bench:
         """Emulated servos, base first."""
         return self.loop.emulator.servos[self.arm.port]
 
+    @property
+    def goals(self) -> list[int]:
+        """Goals that act in the emulated servos [step]."""
+        return [servo.goal_position() for servo in self.servos]
+
+    @property
+    def torques(self) -> list[bool]:
+        """Torque switches of the emulated servos."""
+        return [servo.torque_on for servo in self.servos]
+
     def now_ns(self) -> int:
         """Return the ROS clock [ns]."""
         return EPOCH + round(self.loop.time * 1e9)
@@ -126,9 +141,9 @@ class Bench:
         """Do one cycle and take what the node would publish."""
         self.arm.cycle(self.loop.time)
         now, motions = self.loop.time, self.core.tally.motions
-        joints = self.core.joint_state(now, self.now_ns()) if motions != self._published else None
+        joints = arm_state.joint_state(self.core, now, self.now_ns()) if motions != self._published else None
         self._published = motions
-        state = self.core.state(now, self.now_ns(), 0.0, 0.0)
+        state = arm_state.state(self.core, now, self.now_ns(), 0.0, 0.0)
         self.joints += [joints] if joints is not None else []
         self.states += [state] if state is not None else []
 
@@ -149,6 +164,23 @@ class Bench:
         command = JointCommand(header=Header(self.now_ns(), ""), commit=self._commits, name=names, position=tuple(position))
         return self.core.command(command, self.now_ns(), self.loop.time)
 
+    def drift(self, joint: int = 0, speed: float = 0.5, obeyed: bool = True) -> Callable[[], None]:
+        """Return what sends the next command of a motion from where the arm is held, a cycle each; the first is to stay there.
+
+        Args:
+            joint: index of the joint that moves.
+            speed: its speed [rad/s].
+            obeyed: every command must be accepted, AssertionError else.
+        """
+        assert self.core.driver is not None, "the arm was not heard yet"
+        position, steps = list(self.core.driver.memory.goal), iter(range(10**6))
+
+        def each() -> None:
+            position[joint] += speed * PERIOD if next(steps) else 0.0
+            assert self.command(position) or not obeyed, self.core.last_refusal
+
+        return each
+
     def truth(self) -> tuple[float, ...]:
         """Return where the emulated joints really stand [rad]."""
         return self.loop.emulator.position(self.arm.port)
@@ -159,3 +191,26 @@ class Bench:
         answer = self.torque(True)
         assert not answer, answer
         return self
+
+
+def emulated(
+    robot: RobotLimits,
+    cell: Cell,
+    arms: Sequence[str] = ("left",),
+    *,
+    seed: int = 1,
+    emulator: Mapping[str, Any] = MappingProxyType({}),
+    **options: Any,
+) -> Bench:
+    """Return the driver of an arm on emulated servos.
+
+    Args:
+        robot: the limits file.
+        cell: the cell.
+        arms: names of the emulated arms.
+        seed: decides units and every chance.
+        emulator: further options of the emulator.
+        options: further ones of ``Bench``.
+    """
+    loop, calibrations = loopback(robot, cell, arms, seed=seed, **emulator)
+    return Bench(loop, robot, calibrations, **options)

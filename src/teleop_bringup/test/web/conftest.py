@@ -18,14 +18,20 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory):
-    """Starts a graph with input from ``source`` and its pages on free ports; gives the graph and where the pages are."""
+    """Starts a graph with input from ``source``, simulated or on emulated servos, and its pages on free ports.
+
+    It gives the graph and where the pages are.
+    """
 
     @contextmanager
-    def start(source):
+    def start(source, servos=False):
+        file, more = ("hardware.launch.py", ("ports:=emulated",)) if servos else ("sim.launch.py", ())
         with pytest.MonkeyPatch.context() as patch, free_domain() as domain:
             web.built_pages()
             patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-            with testing.graph(domain, f"input:={source}", *ARGUMENTS) as graph:
+            with testing.graph(domain, f"input:={source}", *ARGUMENTS, *more, file=file) as graph:
+                if servos:
+                    graph.torque_on()
                 graph.ready()
                 yield graph, web.announced(graph.node)
 

@@ -72,6 +72,23 @@ class Running:
         """Return what one servo did until now."""
         return [row for row in self.read()[0] if (row.arm, row.joint) == (arm, joint)]
 
+    def held_after(self, arm: str, begun: float) -> float:
+        """Return how long after ``begun`` (monotonic [s]) a goal of ``arm`` still changed [s], as its servos have it.
+
+        AssertionError where one had no torque since, or where no goal changed just before: then nothing was driven.
+        """
+        goals: dict[int, int] = {}
+        changed = []
+        for row in self.read()[0]:
+            if row.arm != arm:
+                continue
+            assert row.torque or row.time <= begun, f"servo {row.joint} of {arm} let go"
+            if goals.get(row.joint, row.goal) != row.goal:
+                changed.append(row.time)
+            goals[row.joint] = row.goal
+        assert any(begun - 0.2 < time <= begun for time in changed), f"no goal of {arm} changed in the 0.2 s before"
+        return max(0.0, changed[-1] - begun)
+
     def until(self, true: Callable[[Row], bool], arm: str, joint: int, timeout: float = 10.0) -> Row:
         """Return the newest row of one servo as soon as it is as wanted, AssertionError when it never is."""
         end = time.monotonic() + timeout

@@ -1,7 +1,9 @@
 """Nothing that happens to an arm lets a joint leap: not torque going on, a servo heard again, or an arm taken over."""
 
+import math
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,30 +12,13 @@ pytest.importorskip("mujoco")
 
 from teleop_common import cell, limits
 from teleop_hw_so101.emulator.testing import loopback
-from teleop_hw_so101.testing import Bench
+from teleop_hw_so101.testing import Bench, emulated
 
 CONFIG = Path(__file__).resolve().parents[4] / "config"
 ROBOT, CELL = limits.load(CONFIG / "limits/so101.yaml"), cell.load(CONFIG / "cell.yaml")
 
 
-def bench(**options):
-    loop, calibrations = loopback(ROBOT, CELL, ("left",), seed=1)
-    return Bench(loop, ROBOT, calibrations, **options)
-
-
-def torques(b):
-    return [servo.torque_on for servo in b.servos]
-
-
-def drift(b, speed, joint=0):
-    """A command a cycle that moves one joint at ``speed`` [rad/s] from where it is held, whether it is accepted or not."""
-    position = list(b.core.driver.memory.goal)
-
-    def each():
-        position[joint] += speed * 0.01
-        b.command(position)
-
-    return each
+bench = partial(emulated, ROBOT, CELL)
 
 
 # torque going on
@@ -53,7 +38,7 @@ def test_joint_turned_limp_over_the_end_of_its_scale_gets_no_torque_until_it_is_
     assert b.servos[4].present_position() < 100
     answer = b.torque(True)
     assert "wrist_roll over the end of its scale" in answer
-    assert torques(b) == [False] * 6
+    assert b.torques == [False] * 6
     b.tell("push left id=5 value=-0.3 for=0.6")
     b.run(1.0)
     before = b.truth()[4]
@@ -84,7 +69,7 @@ def test_joint_that_moves_while_torque_goes_on_is_not_caught():
     b.tell("push left id=5 value=1.0 for=1.0")
     b.run(0.1)
     assert re.search("wrist_roll': got motion .*keep the arm still", b.torque(True))
-    assert torques(b) == [False] * 6
+    assert b.torques == [False] * 6
 
 
 def test_published_goal_is_the_one_each_servo_got():
@@ -100,7 +85,7 @@ def test_published_goal_is_the_one_each_servo_got():
 @pytest.mark.parametrize("silence", [0.1, 0.3])
 def test_servo_heard_again_stays_where_it_holds_however_far_commands_went_meanwhile(silence):
     b = bench().armed()
-    each = drift(b, speed=2.0)
+    each = b.drift(speed=2.0, obeyed=False)
     b.run(0.2, each)
     b.tell("lose left id=1")
     b.run(silence, each)
@@ -124,6 +109,50 @@ def test_servo_heard_again_with_the_goal_of_the_arm_changes_nothing():
     assert b.states[-1].instance == instance
     assert b.states[-1].error == ""
     assert not b.core.samples.servos[0].suspect
+
+
+def stalled(b):
+    """The driver's process stands still for a second."""
+    b.loop.until(b.loop.time + 1.0)
+
+
+def port_pulled(b):
+    b.tell("unplug left")
+    b.run(0.3)
+    b.tell("replug left")
+    b.run(0.8)
+
+
+def bus_silent(b):
+    b.tell("lose left for=0.4")
+    b.run(0.8)
+
+
+@pytest.mark.parametrize("lost", [stalled, port_pulled, bus_silent])
+def test_arm_that_was_lost_for_a_while_stays_where_it_is_until_it_is_told_to(lost):
+    b = bench().armed()
+    b.run(0.3, b.drift())
+    lost_at, instance = b.goals, b.states[-1].instance
+    # a guard that has not heard yet: a little away, well within what a joint does in a moment
+    ahead = (b.core.driver.memory.goal[0] + 0.03, *b.core.driver.memory.goal[1:])
+    lost(b)
+    b.run(0.3, lambda: b.command(ahead))
+    assert b.goals == lost_at
+    assert b.torques == [True] * 6
+    assert b.states[-1].instance != instance
+    assert b.states[-1].error == ""
+    assert "the first command must be to stay there" in b.core.last_refusal
+    b.run(0.3, b.drift())
+    assert b.goals[0] - lost_at[0] == pytest.approx(0.145 / 2 / math.pi * 4096, abs=4), "then it is driven on"
+
+
+def test_short_silence_of_the_whole_bus_changes_nothing():
+    b = bench().armed()
+    b.run(0.3, b.drift())
+    instance = b.states[-1].instance
+    b.tell("lose left for=0.05")
+    b.run(0.3)
+    assert b.states[-1].instance == instance
 
 
 # arms taken over with torque on
@@ -163,10 +192,10 @@ def test_arm_taken_over_in_a_state_that_would_get_no_torque_holds_and_refuses_co
     other = again(b)
     other.run(0.4)
     held = [servo.goal_position() for servo in b.servos]
-    other.run(0.3, drift(other, speed=0.5))
+    other.run(0.3, other.drift(obeyed=False))
     assert re.search(words, other.states[-1].error)
     assert "commands are refused" in other.core.last_refusal
-    assert torques(b) == [True] * 6
+    assert b.torques == [True] * 6
     assert [servo.goal_position() for servo in b.servos] == held
     other.tell("supply left value=12")
     other.run(0.2)

@@ -21,13 +21,7 @@ def away_from_rest(**options):
     """An arm with torque, its pan 0.8 rad from where it rests."""
     loop, calibrations = loopback(ROBOT, CELL, ("left",), seed=1)
     b = Bench(loop, ROBOT, calibrations, **options).armed()
-    position = list(b.core.driver.memory.goal)
-
-    def each():
-        position[0] += 0.01
-        assert b.command(position)
-
-    b.run(0.8, each)
+    b.run(0.8, b.drift(speed=1.0))
     return b
 
 
@@ -45,16 +39,12 @@ def finish(b, end, longest=5.0):
     return b.loop.time - begun
 
 
-def torques(b):
-    return [servo.torque_on for servo in b.servos]
-
-
 def test_arm_is_eased_to_rest_and_let_go_there():
     b = away_from_rest()
     end = ending(b)
     finish(b, end)
     assert end.outcome == ""
-    assert torques(b) == [False] * 6
+    assert b.torques == [False] * 6
     assert b.truth() == pytest.approx(HOME, abs=0.15)
 
 
@@ -70,7 +60,7 @@ def test_estop_on_the_way_to_rest_holds_or_releases_there(release):
         b.arm.ask(False, lambda _: None)
     finish(b, end, 0.2)
     assert "cut short" in end.outcome
-    assert torques(b) == [not release] * 6
+    assert b.torques == [not release] * 6
     b.run(0.5)
     assert b.truth()[0] == pytest.approx(there, abs=0.1)
 
@@ -81,7 +71,7 @@ def test_arm_that_is_stopped_on_its_way_is_not_let_go():
     end = ending(b)
     finish(b, end)
     assert "shoulder_pan" in end.outcome
-    assert torques(b) == [True] * 6
+    assert b.torques == [True] * 6
 
 
 def test_way_to_rest_goes_on_after_a_servo_was_not_heard_for_a_moment():
@@ -90,7 +80,7 @@ def test_way_to_rest_goes_on_after_a_servo_was_not_heard_for_a_moment():
     b.run(0.2)
     b.tell("lose left id=1 for=0.15")
     took = finish(b, end)
-    assert (end.outcome, torques(b)) == ("", [False] * 6)
+    assert (end.outcome, b.torques) == ("", [False] * 6)
     assert took < 4.5
     assert b.truth() == pytest.approx(HOME, abs=0.15)
 
@@ -102,7 +92,7 @@ def test_port_pulled_on_the_way_to_rest_is_the_end_of_it():
     b.tell("unplug left")
     finish(b, end, 1.0)
     assert "plug it in again" in end.outcome
-    assert torques(b) == [True] * 6
+    assert b.torques == [True] * 6
 
 
 def test_bus_that_answers_no_more_does_not_keep_the_driver():
@@ -127,4 +117,4 @@ def test_driver_that_does_not_park_does_what_was_asked_and_ends():
     end = ending(b, park=False)
     assert not end.over(b.loop.time)
     finish(b, end, 0.2)
-    assert (answers, torques(b)) == ([""], [False] * 6)
+    assert (answers, b.torques) == ([""], [False] * 6)

@@ -23,10 +23,6 @@ def b():
     return made
 
 
-def torques(b):
-    return [servo.torque_on for servo in b.servos]
-
-
 def between(b, joint, happens):
     """Let ``happens`` be called while the servo of ``joint`` is armed."""
     registers = b.arm.setup.registers
@@ -37,7 +33,7 @@ def between(b, joint, happens):
             return super().items()
 
     hooked = (*registers[:joint], Hook(registers[joint]), *registers[joint + 1 :])
-    b.arm.setup = replace(b.arm.setup, registers=hooked)
+    b.arm.torque.setup = replace(b.arm.setup, registers=hooked)
 
 
 @pytest.mark.parametrize("joint", [0, 3])
@@ -50,10 +46,10 @@ def test_port_pulled_before_torque_goes_off_is_answered_and_it_goes_off_when_it_
     b.armed()
     b.tell("unplug left")
     assert "no connection" in b.torque(False)
-    assert torques(b) == [True] * 6
+    assert b.torques == [True] * 6
     b.tell("replug left")
     b.run(1.0)
-    assert torques(b) == [False] * 6
+    assert b.torques == [False] * 6
 
 
 def test_torque_that_nobody_waits_for_any_more_does_not_go_on(b):
@@ -61,7 +57,7 @@ def test_torque_that_nobody_waits_for_any_more_does_not_go_on(b):
     b.arm.ask(True, answers.append, until=b.loop.time - 0.01)
     b.run(0.2)
     assert "ask again" in answers[0]
-    assert torques(b) == [False] * 6
+    assert b.torques == [False] * 6
 
 
 def test_bus_too_slow_for_the_asker_leaves_no_servo_with_torque(b):
@@ -70,7 +66,7 @@ def test_bus_too_slow_for_the_asker_leaves_no_servo_with_torque(b):
     b.arm.ask(True, answers.append, until=b.loop.time + 3.0)
     b.run(0.2)
     assert "ask again" in answers[0]
-    assert torques(b) == [False] * 6
+    assert b.torques == [False] * 6
     assert b.servos[1].goal_written is None
 
 
@@ -82,14 +78,14 @@ def test_off_withdraws_the_on_that_is_under_way(b):
     assert [what for what, _ in answers] == ["on", "off"]
     assert "then off" in answers[0][1]
     assert answers[1][1] == ""
-    assert torques(b) == [False] * 6
+    assert b.torques == [False] * 6
     assert b.servos[3].goal_written is None, "the rest is not armed any more"
 
 
 def test_estop_withdraws_the_on_that_is_under_way(b):
     between(b, 2, b.core.estop)
     assert "e-stop is latched" in b.torque(True)
-    assert torques(b) == [False] * 6
+    assert b.torques == [False] * 6
     assert b.servos[3].goal_written is None
 
 
@@ -110,7 +106,7 @@ def test_off_is_told_when_every_servo_has_obeyed_and_not_before(b):
     assert not b.command(b.core.driver.memory.goal)
     b.servos[1].unplug(False)
     b.run(1.5)
-    assert torques(b) == [False] * 6
+    assert b.torques == [False] * 6
     assert not b.states[-1].torque_on
     assert b.states[-1].error == ""
 
@@ -122,7 +118,7 @@ def test_estop_before_the_arm_is_heard_is_latched_when_it_is(b, release):
     assert other.core.estop() is release
     other.run(0.5)
     assert other.states[-1].estop
-    assert torques(b) == [not release] * 6
+    assert b.torques == [not release] * 6
     assert other.states[-1].torque_on is not release
     assert not other.command(other.core.driver.memory.goal)
     assert other.core.reset_estop() == ""
