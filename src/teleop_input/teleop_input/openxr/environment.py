@@ -19,7 +19,7 @@ def parse(text: str, source: str) -> dict[str, str]:
         source: its path, for the message.
 
     Raises:
-        RuntimeFailure: a line that is no assignment.
+        RuntimeFailure: a line that is no assignment, or has a zero byte, as a file half written may.
     """
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -32,7 +32,7 @@ def parse(text: str, source: str) -> dict[str, str]:
         if not words:
             continue
         name, equals, value = words[0].partition("=")
-        if len(words) > 1 or not equals or not _NAME.fullmatch(name):
+        if len(words) > 1 or not equals or not _NAME.fullmatch(name) or "\0" in value:
             raise RuntimeFailure(
                 StatusReason.STARTUP_FAILED,
                 f"environment file '{source}': got {line.strip()!r} in line {number}, allowed NAME=value; mend the line",

@@ -237,6 +237,11 @@ def test_session_of_another_owner_is_sampled_and_left_to_it(service, operator):
     )
     assert rig.provider.devices()[0].state == Device.UNKNOWN
     rig.provider.stop()
+    # action sets attach to a session once: the same ones serve again
+    count, before = len(rig.frames), rig.frames[-1].connection
+    rig.until(lambda: len(rig.frames) > count and rig.frames[-1].right.grip.flags == 15, 5.0, "frames of the same session")
+    assert rig.frames[-1].connection == before + 1
+    rig.provider.stop()
     # what the owner made is still the owner's
     assert xr.get_instance_properties(instance).runtime_name.startswith(b"Monado")
     xr.request_exit_session(session)
