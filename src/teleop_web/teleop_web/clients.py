@@ -197,9 +197,18 @@ class Operators:
         if self.key == key:
             self.key, self._left_at = None, now
 
-    def why_not(self, client: Client) -> str:
-        """Return why a frame of ``client`` is refused, empty when it is the operator."""
+    def vacate(self) -> None:
+        """Leave the place to whoever comes, at once."""
+        self.key, self.identity, self.name = None, "", ""
+
+    def why_not(self, client: Client, now: float) -> str:
+        """Return why a frame of ``client`` is refused at ``now`` [s], empty when it is the operator."""
         if self.key == client.key:
             return ""
-        holder = self.name or "nobody"
-        return f'operator: \'{holder}\' holds the controls, allowed one at a time; send {{"type": "claim"}} to take over'
+        claim = 'send {"type": "claim"} to '
+        if self.free(now):
+            return f"operator: got a frame of a client that did not ask for the controls, nobody holds them; {claim}take them"
+        if self.key is None:
+            keeps = f"'{self.name}' left and keeps the controls for {KEEP_OPERATOR - (now - self._left_at):.0f} s"
+            return f"operator: {keeps}, allowed one at a time; {claim}take over"
+        return f"operator: '{self.name}' holds the controls, allowed one at a time; {claim}take over"

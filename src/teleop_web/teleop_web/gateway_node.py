@@ -27,6 +27,7 @@ from teleop_web.hub import Hub, Limits
 from teleop_web.params import GatewayConfig, check_code, web_root
 from teleop_web.rest import Rest
 from teleop_web.server import Server
+from teleop_web.services import Stops
 from teleop_web.status import JointRange, Status
 
 # the server's thread waits for the interpreter while a subscription is handled; the default of 5 ms is half a frame
@@ -51,9 +52,10 @@ class GatewayNode(GraphNode):
         self._devices, self._repeats = dict[str, RecordPublisher](), dict[str, Repeat]()
         self._url = self.create_publisher(String, "/teleop/web/url", qos.LATCHED)
         limit = Limits(config.max_frame_hz, config.max_message_hz)
-        self.hub = Hub(pairing, Operators(secrets.randbits(32)), frames.publish, limit, self.event)
+        stops = Stops(self, config.arms)
+        self.hub = Hub(pairing, Operators(secrets.randbits(32)), frames.publish, limit, self.event, stops.press)
         self.room = CameraRoom(self, pairing)
-        self.server = Server(self, self.hub, Rest(self, self.hub, pairing, config.arms), self.room, root)
+        self.server = Server(self, self.hub, Rest(self, self.hub, pairing, stops, config.arms), self.room, root)
         self.watch_graph(Status(config.arms, tuple(JointRange(j.name, j.lower, j.upper) for j in robot.all_joints)), config.arms)
         self._listen(config, code)
         self.every(10.0, self._report)

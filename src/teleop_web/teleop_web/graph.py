@@ -6,7 +6,14 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple, Protocol
 
 from teleop_common.records import TeleopFrame
-from teleop_web.hub import Clock
+
+
+class Clock(NamedTuple):
+    """One instant: monotonic [s], monotonic [ns], ROS clock [ns]."""
+
+    now: float
+    monotonic_ns: int
+    stamp_ns: int
 
 
 class Answer(NamedTuple):

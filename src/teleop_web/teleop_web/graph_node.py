@@ -16,8 +16,7 @@ from teleop_common.transport import subscribe
 from teleop_interfaces.msg import JointTargets, TeleopFrame
 from teleop_interfaces.srv import EpisodeCommand, Home, SessionCommand, SetStance, SimCubes
 from teleop_web.eventlog import EventLog
-from teleop_web.graph import Answer
-from teleop_web.hub import Clock
+from teleop_web.graph import Answer, Clock
 from teleop_web.status import Status
 
 _DEVICES = "/teleop/devices/"

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from teleop_common.records import Haptics, TeleopFrame
 from teleop_web.clients import Client, Operators, Pairing, TokenBucket
+from teleop_web.graph import Answer, Clock
 from teleop_web.liveness import Link
-from teleop_web.protocol import FrameError, Received, parse_frame, parse_object
+from teleop_web.protocol import FrameError, Received, parse_frame, parse_object, short, text_of
 from teleop_web.waiting import disarmed
 
 MAX_CLIENTS = 16
@@ -26,14 +27,6 @@ class Limits(NamedTuple):
     frames: float = 200.0
     messages: float = 60.0
     answers: float = 5.0
-
-
-class Clock(NamedTuple):
-    """One instant: monotonic [s], monotonic [ns], ROS clock [ns]."""
-
-    now: float
-    monotonic_ns: int
-    stamp_ns: int
 
 
 @dataclass
@@ -52,6 +45,7 @@ class Peer:
     wake: Callable[[], None]
     frames: TokenBucket
     messages: TokenBucket
+    stops: TokenBucket
     answers: TokenBucket
     outbox: deque[str] = field(default_factory=lambda: deque(maxlen=_OUTBOX))
     state: str | None = None
@@ -72,6 +66,7 @@ class Hub:
         publish: takes every accepted frame, at once.
         limits: rates.
         on_event: told what an operator would want to read in the log.
+        stop: takes who asks for an e-stop and whom to tell the outcome.
     """
 
     def __init__(
@@ -81,10 +76,11 @@ class Hub:
         publish: Callable[[TeleopFrame], None],
         limits: Limits,
         on_event: Callable[[str], None],
+        stop: Callable[[str, Callable[[Answer], None]], object],
     ) -> None:
         """Start without clients."""
         self.pairing, self.operators, self.limits = pairing, operators, limits
-        self._publish, self._on_event = publish, on_event
+        self._publish, self._on_event, self._stop = publish, on_event, stop
         self.peers: dict[int, Peer] = {}
         self.counts: Counter[str] = Counter()
         self.link = Link()
@@ -110,11 +106,11 @@ class Hub:
         if len(self.peers) >= MAX_CLIENTS:
             raise FrameError("too_many", f"clients: got one more than {MAX_CLIENTS}, allowed {MAX_CLIENTS}; close a page")
         self._next_key += 1
-        identity = str(message.get("client") or f"socket-{self._next_key}")[:MAX_TEXT]
+        identity = text_of(message.get("client"), MAX_TEXT) or f"socket-{self._next_key}"
         client = Client(
             self._next_key,
             identity,
-            str(message.get("name") or address)[:MAX_TEXT],
+            text_of(message.get("name"), MAX_TEXT) or address,
             address,
             message.get("role", "operator") == "operator",
         )
@@ -123,6 +119,7 @@ class Hub:
             client,
             wake,
             TokenBucket(limits.frames, limits.frames / 4),
+            TokenBucket(limits.messages, limits.messages),
             TokenBucket(limits.messages, limits.messages),
             TokenBucket(limits.answers, 2 * limits.answers),
         )
@@ -187,16 +184,19 @@ class Hub:
             if kind == "frame":
                 self._on_frame(peer, message, clock)
                 return
-            if not peer.messages.take(clock.now):
+            # whatever else a page sends too much of, its first stops have a rate of their own
+            if not (peer.stops if kind == "estop" else peer.messages).take(clock.now):
                 raise FrameError("rate", f"messages: got more than {self.limits.messages:g} per second; send fewer")
             handler = _HANDLERS.get(kind) if isinstance(kind, str) else None
             if handler is None:
                 raise FrameError(
-                    "unknown_type", f"message 'type': got {str(kind)[:40]!r}, allowed frame, {', '.join(sorted(_HANDLERS))}"
+                    "unknown_type", f"message 'type': got {short(kind)}, allowed frame, {', '.join(sorted(_HANDLERS))}"
                 )
             handler(self, peer, message, clock)
         except FrameError as error:
             self.refuse(peer, error, clock.now)
+        except RecursionError:  # of a check somewhere below; what is refused for its depth at once does not come here
+            self.refuse(peer, FrameError("malformed", "message: got JSON nested too deep, allowed a few levels"), clock.now)
 
     def _on_frame(self, peer: Peer, message: dict[str, Any], clock: Clock) -> None:
         if not peer.frames.take(clock.now):
@@ -206,7 +206,7 @@ class Hub:
         place, client = self.operators, peer.client
         if place.key is None and self.operators.may_join(client, clock.now):
             self._take(peer, clock.now)
-        if reason := place.why_not(client):
+        if reason := place.why_not(client, clock.now):
             raise FrameError("not_operator", reason)
         received = Received(clock.stamp_ns, clock.monotonic_ns, place.connection, place.sequence + 1)
         parsed = parse_frame(message, received, client.last_sequence, client.recentred)
@@ -232,9 +232,15 @@ class Hub:
 
     def _on_release(self, peer: Peer, _message: dict[str, Any], _clock: Clock) -> None:
         if self.operators.key == peer.client.key:
-            self.operators.key, self.operators.identity = None, ""
+            self.operators.vacate()
         peer.client.wants_to_operate = False
         self._tell_place()
+
+    def _on_estop(self, peer: Peer, _message: dict[str, Any], _clock: Clock) -> None:
+        def told(answer: Answer) -> None:
+            peer.send({"type": "estop", "success": answer.success, "message": answer.message})
+
+        self._stop(f"'{peer.client.name}' ({peer.client.address})", told)
 
     def _on_ping(self, peer: Peer, message: dict[str, Any], _clock: Clock) -> None:
         trip = message.get("round_trip")
@@ -244,10 +250,10 @@ class Hub:
         peer.send({"type": "pong", "t": stamp if isinstance(stamp, float | int) and -1e300 < stamp < 1e300 else None})
 
     def _on_event_message(self, peer: Peer, message: dict[str, Any], _clock: Clock) -> None:
-        event = str(message.get("event", ""))[:MAX_TEXT]
+        event = text_of(message.get("event"), MAX_TEXT)
         if event == "recentred":
             peer.client.recentred = True
-        self._on_event(f"page of '{peer.client.name}': {event} {str(message.get('detail', ''))[:120]}".rstrip())
+        self._on_event(f"page of '{peer.client.name}': {event} {text_of(message.get('detail'), 120)}".rstrip())
 
     def _on_ack(self, _peer: Peer, message: dict[str, Any], _clock: Clock) -> None:
         self.counts["haptics_felt" if message.get("ok") is True else "haptics_lost"] += 1
@@ -299,5 +305,6 @@ _HANDLERS: dict[str, Callable[[Hub, Peer, dict[str, Any], Clock], None]] = {
     "release": Hub._on_release,  # noqa: SLF001
     "ping": Hub._on_ping,  # noqa: SLF001
     "event": Hub._on_event_message,  # noqa: SLF001
+    "estop": Hub._on_estop,  # noqa: SLF001
     "ack": Hub._on_ack,  # noqa: SLF001
 }

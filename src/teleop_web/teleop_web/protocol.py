@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import reprlib
 from typing import Any, NamedTuple
 
 from teleop_common import plausible
@@ -104,7 +105,7 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
         return number
     if low - VALUE_TOLERANCE <= number <= high + VALUE_TOLERANCE:
         return low if number < low else high
-    raise FrameError("value", f"frame '{name}': got {_short(value)}, allowed a number from {low:g} to {high:g}")
+    raise FrameError("value", f"frame '{name}': got {short(value)}, allowed a number from {low:g} to {high:g}")
 
 
 def _flag(name: str, value: Any) -> bool:
@@ -112,18 +113,24 @@ def _flag(name: str, value: Any) -> bool:
         return False
     if value is True or value in (0, 1):
         return bool(value)
-    raise FrameError("value", f"frame '{name}': got {_short(value)}, allowed true or false")
+    raise FrameError("value", f"frame '{name}': got {short(value)}, allowed true or false")
 
 
 def _object(name: str, value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
-    raise FrameError("value", f"frame '{name}': got {_short(value)}, allowed an object or null")
+    raise FrameError("value", f"frame '{name}': got {short(value)}, allowed an object or null")
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
+def short(value: Any) -> str:
+    """Return a value of a message as an error shows it: short, and whatever it is (``repr`` gives up on deep nesting)."""
+    text = reprlib.repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
+
+
+def text_of(value: Any, most: int) -> str:
+    """Return at most ``most`` characters of what ought to be a text; nothing of null."""
+    return (value if isinstance(value, str) else "" if value is None else short(value))[:most]
 
 
 def _vector(name: str, value: Any, length: int) -> tuple[float, ...] | None:
@@ -131,13 +138,13 @@ def _vector(name: str, value: Any, length: int) -> tuple[float, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list) or len(value) != length:
-        raise FrameError("value", f"frame '{name}': got {_short(value)}, allowed {length} numbers or null")
+        raise FrameError("value", f"frame '{name}': got {short(value)}, allowed {length} numbers or null")
     finite = True
     for item in value:
         if item is None:
             finite = False
         elif isinstance(item, bool) or not isinstance(item, float | int):
-            raise FrameError("value", f"frame '{name}': got {_short(item)} in it, allowed {length} numbers or null")
+            raise FrameError("value", f"frame '{name}': got {short(item)} in it, allowed {length} numbers or null")
         else:
             finite = finite and -1e300 < item < 1e300
     return tuple(map(float, value)) if finite else None
@@ -208,7 +215,7 @@ def _sequence(message: dict[str, Any], last: int | None) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # some languages have no other number
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
-        raise FrameError("value", f"frame 'seq': got {_short(value)}, allowed an integer from 0 to 2^53 - 1")
+        raise FrameError("value", f"frame 'seq': got {short(value)}, allowed an integer from 0 to 2^53 - 1")
     if last is not None and value == last:
         raise FrameError("duplicate", f"frame 'seq': got {value} again, allowed above {last}; number every sample anew")
     if last is not None and value < last:
@@ -238,7 +245,7 @@ def parse_frame(
     ts_ms = message.get("ts_ms")
     if isinstance(ts_ms, bool) or not isinstance(ts_ms, float | int) or not 0 <= ts_ms < 2**53:
         raise FrameError(
-            "value", f"frame 'ts_ms': got {_short(ts_ms)}, allowed milliseconds since 1970 as a number from 0 to 2^53 - 1"
+            "value", f"frame 'ts_ms': got {short(ts_ms)}, allowed milliseconds since 1970 as a number from 0 to 2^53 - 1"
         )
     sequence = _sequence(message, last_sequence)
     head_object = message.get("head")

@@ -13,8 +13,9 @@ from teleop_common.enums import Command, EpisodeCommand
 from teleop_web.clients import Pairing
 from teleop_web.graph import Answer, Graph
 from teleop_web.hub import Hub
+from teleop_web.protocol import short
+from teleop_web.services import TIMEOUT, Stops, call
 
-TIMEOUT = 5.0  # [s] that a service may take
 RECORD_TIMEOUT = 30.0  # [s]; the end of a take waits for its videos
 MAX_TASK = 500  # characters
 CONNECT_TIMEOUT = 8.0  # [s]; CONNECT itself waits 2 s for the graph
@@ -41,13 +42,16 @@ def _unpaired(reason: str) -> tuple[str, str, str]:
     return what, CODE_ALLOWED, remedy
 
 
+def _answered(answer: Answer) -> web.Response:
+    return web.json_response({"success": answer.success, "message": answer.message}, status=200 if answer.success else 409)
+
+
 class Rest:
     """Handlers of ``/api``."""
 
-    def __init__(self, graph: Graph, hub: Hub, pairing: Pairing, arms: tuple[str, ...]) -> None:
+    def __init__(self, graph: Graph, hub: Hub, pairing: Pairing, stops: Stops, arms: tuple[str, ...]) -> None:
         """Remember what the handlers need."""
-        self._graph, self._hub, self._pairing, self._arms = graph, hub, pairing, arms
-        self._stops: set[asyncio.Task[Answer]] = set()
+        self._graph, self._hub, self._pairing, self._stops, self._arms = graph, hub, pairing, stops, arms
 
     def routes(self) -> list[web.AbstractRouteDef]:
         """Return the routes."""
@@ -99,21 +103,11 @@ class Rest:
         return value
 
     async def _call(self, name: str, timeout: float = TIMEOUT, **fields: Any) -> Answer:
-        """Call a service; a missing or silent server is an answer too."""
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(self._graph.call(name, **fields)), timeout)
-        except ConnectionError:
-            return Answer(
-                False, f"service '{name}': got no server, allowed a running node that offers it; see the node list on the page"
-            )
-        except TimeoutError:
-            return Answer(
-                False, f"service '{name}': got no answer within {timeout:g} s; its node hangs or is restarting, try again"
-            )
+        return await call(self._graph, name, timeout, **fields)
 
     async def _answer(self, answer: Answer) -> web.Response:
         self._graph.event(f"request answered: {'done' if answer.success else 'REFUSED'} {answer.message}".rstrip())
-        return web.json_response({"success": answer.success, "message": answer.message}, status=200 if answer.success else 409)
+        return _answered(answer)
 
     async def _state(self, _request: web.Request) -> web.Response:
         now = self._graph.clock().now
@@ -130,7 +124,7 @@ class Rest:
         body = await self._body(request)
         provider = body.get("provider", "")
         if not isinstance(provider, str):
-            return problem(400, f"provider: got {str(provider)[:40]!r}", "a string", "name the provider or leave it out")
+            return problem(400, f"provider: got {short(provider)}", "a string", "name the provider or leave it out")
         return await self._answer(
             await self._call("/teleop/session/command", CONNECT_TIMEOUT, command=int(Command[name.upper()]), provider=provider)
         )
@@ -150,31 +144,19 @@ class Rest:
             )
         return await self._answer(await self._call("/teleop/session/set_stance", stance=stance, view=view, scale=float(scale)))
 
-    async def _all(self, names: list[str]) -> Answer:
-        """Call several Trigger services at once; success when all of them succeed, every failure named."""
-        answers = await asyncio.gather(*(self._call(name) for name in names))
-        failed = [f"{name}: {answer.message}" for name, answer in zip(names, answers, strict=True) if not answer.success]
-        said = dict.fromkeys(answer.message for answer in answers if answer.message not in ("", "done"))
-        return Answer(not failed, "; ".join(failed or said))
-
     async def _estop(self, request: web.Request) -> web.Response:
         code, address = presented_code(request), request.remote or ""
         reason = self._pairing.check(code, address, self._graph.clock().now)
         if not reason:
-            return await self._answer(await self._stop())
+            # nothing may be awaited before: a client that is gone already takes its handler with it, and not the stop
+            answer = await asyncio.shield(self._stops.press(address))
+            return _answered(answer)
         if self._pairing.matches(code):
             # locked out, and yet a stop. The answer is the one that a wrong code gets, at once: else it would tell a
             # guesser which code is right.
-            self._graph.event(f"e-stop from {address}, locked out for wrong codes: carried out")
-            stop = asyncio.create_task(self._stop())
-            self._stops.add(stop)
-            stop.add_done_callback(self._stops.discard)
+            self._stops.press(f"{address}, locked out for wrong codes")
         what, allowed, remedy = _unpaired(reason)
         return problem(401, what, allowed, f"{remedy}; with the right code a stop is carried out even during a lock-out")
-
-    async def _stop(self) -> Answer:
-        # the guard and every driver latch by themselves: whichever of them is alive stops its arm
-        return await self._all(["/teleop/estop", *(f"/{arm}/estop" for arm in self._arms)])
 
     async def _estop_reset(self, _request: web.Request) -> web.Response:
         return await self._answer(await self._call("/teleop/estop/reset"))
@@ -183,7 +165,7 @@ class Rest:
         arms = (await self._body(request)).get("arms", [])
         if not isinstance(arms, list) or not all(arm in self._arms for arm in arms):
             allowed = f"a list of {', '.join(self._arms)}; empty: all"
-            return problem(400, f"arms: got {str(arms)[:40]!r}", allowed, "name arms or leave it out")
+            return problem(400, f"arms: got {short(arms)}", allowed, "name arms or leave it out")
         return await self._answer(await self._call("/teleop/home", arms=arms))
 
     async def _record(self, request: web.Request) -> web.Response:
@@ -193,7 +175,7 @@ class Rest:
             return problem(404, f"record command '{name[:40]}': unknown", ", ".join(allowed), "use one of them")
         task = (await self._body(request)).get("task", "")
         if not isinstance(task, str) or len(task) > MAX_TASK:
-            return problem(400, f"task: got {str(task)[:40]!r}", f"text of up to {MAX_TASK} characters", "shorten the task")
+            return problem(400, f"task: got {short(task)}", f"text of up to {MAX_TASK} characters", "shorten the task")
         kind = int(EpisodeCommand[name.upper()])
         return await self._answer(await self._call("/teleop/recorder/command", RECORD_TIMEOUT, command=kind, task=task))
 
@@ -202,7 +184,7 @@ class Rest:
         if arm not in self._arms:
             return problem(404, f"arm '{arm[:40]}': unknown", ", ".join(self._arms), "use one of them")
         if not isinstance(body.get("on"), bool):
-            return problem(400, f"torque 'on': got {str(body.get('on'))[:40]!r}", "true or false", 'send {"on": true}')
+            return problem(400, f"torque 'on': got {short(body.get('on'))}", "true or false", 'send {"on": true}')
         return await self._answer(await self._call(f"/{arm}/torque", data=body["on"]))
 
     async def _sim_reset(self, _request: web.Request) -> web.Response:
@@ -211,5 +193,5 @@ class Rest:
     async def _sim_cubes(self, request: web.Request) -> web.Response:
         seed = (await self._body(request)).get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
-            return problem(400, f"seed: got {str(seed)[:40]!r}", "an integer from 0 to 2^32 - 1", "send another seed")
+            return problem(400, f"seed: got {short(seed)}", "an integer from 0 to 2^32 - 1", "send another seed")
         return await self._answer(await self._call("/sim/cubes", seed=seed))

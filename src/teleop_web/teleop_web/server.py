@@ -178,11 +178,12 @@ class Server:
     async def _main(
         self, sites: list[tuple[str, str, int, ssl.SSLContext | None]], ports: list[int], ready: threading.Event
     ) -> None:
-        runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=0.5, handler_cancellation=True)
+        # a request that has come is carried out, whether or not its client waits for the answer (no handler_cancellation)
+        runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=0.5)
         await runner.setup()
         try:
             for name, host, port, secure in sites:
-                site = web.TCPSite(runner, host, port, ssl_context=secure, shutdown_timeout=0.5)
+                site = web.TCPSite(runner, host, port, ssl_context=secure)
                 try:
                     await site.start()
                 except OSError as error:

@@ -79,7 +79,7 @@ def test_first_client_gets_the_place_and_a_second_does_not():
     assert place.take(first) is None
     assert place.connection == 0
     assert not place.may_join(second, 1.0)
-    assert "name a" in place.why_not(second)
+    assert "name a" in place.why_not(second, 1.0)
 
 
 def test_take_over_names_the_loser_and_starts_a_new_connection():

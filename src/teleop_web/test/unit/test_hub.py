@@ -6,7 +6,8 @@ import pytest
 
 from teleop_common.records import Haptics
 from teleop_web.clients import Operators, Pairing
-from teleop_web.hub import CLOSE_REPLACED, MAX_CLIENTS, Clock, Hub, Limits
+from teleop_web.graph import Answer, Clock
+from teleop_web.hub import CLOSE_REPLACED, MAX_CLIENTS, Hub, Limits
 from teleop_web.protocol import FrameError
 
 CODE = "246810"
@@ -17,8 +18,13 @@ class Room:
     """A hub, what it published, and a clock that the test moves."""
 
     def __init__(self):
-        self.published, self.log, self.now = [], [], 100.0
-        self.hub = Hub(Pairing(CODE), Operators(41), self.published.append, Limits(200.0, 60.0, 5.0), self.log.append)
+        self.published, self.log, self.stops, self.now = [], [], [], 100.0
+        limits = Limits(200.0, 60.0, 5.0)
+        self.hub = Hub(Pairing(CODE), Operators(41), self.published.append, limits, self.log.append, self.stop)
+
+    def stop(self, who, told):
+        self.stops.append(who)
+        told(Answer(True, "latched"))
 
     def join(self, identity="a", **fields):
         text = json.dumps({"type": "hello", "code": CODE, "client": identity, "name": identity} | fields)
@@ -186,3 +192,65 @@ def test_late_frame_tracks_nothing_but_its_open_grip_counts(room):
     assert {f.right.squeeze for f in room.published[20:]} == {0.0}
     assert room.hub.counts["late_frames"] == sum(f.right.grip.flags == 3 for f in room.published)
     assert room.hub.report(room.now)["link"]["delay_max"] == pytest.approx(0.3, abs=0.02)
+
+
+def test_stop_of_any_client_is_carried_out_and_answered_whatever_else_it_sends_too_much_of(room):
+    room.join("driver")
+    watcher = room.join("watcher", role="viewer")
+    for _ in range(100):
+        room.hub.on_text(watcher, '{"type": "ping"}', Clock(room.now, 0, 0))
+    assert room.hub.counts["rate"] > 0
+    room.say(watcher, {"type": "estop"})
+    assert room.stops == ["'watcher' (10.0.0.1)"]
+    assert heard(watcher, "estop") == [{"type": "estop", "success": True, "message": "latched"}]
+
+
+PLACES = [
+    '{"type": %s}',
+    '{"ts_ms": %s}',
+    '{"ts_ms": 1, "seq": %s}',
+    '{"ts_ms": 1, "head": {"position": %s}}',
+    '{"ts_ms": 1, "dead_man": %s}',
+    '{"ts_ms": 1, "left": {"buttons": {"a": %s}}}',
+    '{"ts_ms": 1, "left": {"squeeze": %s}}',
+    '{"ts_ms": 1, "left": {"position": [%s, 1, 1]}}',
+]
+TEXTS = ['{"type": "event", "event": %s}', '{"type": "event", "event": "x", "detail": %s}', '{"type": "ping", "t": %s}']
+
+
+@pytest.mark.parametrize("place", PLACES + TEXTS)
+@pytest.mark.parametrize("one", ["list", "object"])
+def test_nesting_of_any_depth_is_an_answer_and_never_an_exception(room, place, one):
+    room.hub.limits = Limits(1e9, 1e9, 1e9)
+    peer = room.join()
+    kinds = ("value", "malformed", "unknown_type")
+    for depth in (1, 10, 100, *range(880, 1000), 10000):  # the interpreter gives up near 1000, where exactly depends on the place
+        inner, left, right = ("[]", "[", "]") if one == "list" else ("{}", '{"a":', "}")
+        refused = sum(room.hub.counts[kind] for kind in kinds)
+        room.say(peer, place % (left * depth + inner + right * depth))
+        assert sum(room.hub.counts[kind] for kind in kinds) == refused + 1 or place in TEXTS
+    assert room.published == []
+
+
+def test_hello_whose_names_are_no_text_is_admitted_and_says_what_it_is(room):
+    nested = "[" * 900 + "]" * 900
+    text = f'{{"type": "hello", "code": "{CODE}", "client": {nested}, "name": {{"x": 1}}}}'
+    peer = room.hub.hello(text, "", "10.0.0.1", room.now, lambda: None)
+    assert len(peer.client.identity) <= 60
+    assert peer.client.name == "{'x': 1}"
+
+
+def test_frames_after_a_release_are_refused_with_who_holds_the_controls_now(room):
+    peer = room.join("q")
+    room.say(peer, {"type": "release"})
+    room.say(peer, FRAME)
+    assert "nobody holds" in heard(peer, "refused")[-1]["reason"]
+    other = room.join("other")
+    room.say(peer, FRAME)
+    assert "'other' holds" in heard(peer, "refused")[-1]["reason"]
+    room.hub.bye(other, room.now)
+    room.say(peer, FRAME)
+    assert "'other' left and keeps the controls for 10 s" in heard(peer, "refused")[-1]["reason"]
+    room.now += 11.0
+    room.say(peer, FRAME)
+    assert "nobody holds" in heard(peer, "refused")[-1]["reason"]

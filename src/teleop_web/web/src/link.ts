@@ -1,5 +1,5 @@
 /** The control socket: pairing, identity, reconnection. */
-import type { ServerMessage } from './protocol';
+import type { Result, ServerMessage } from './protocol';
 
 export const CLOSE_REFUSED = 4401;
 export const CLOSE_REPLACED = 4409;
@@ -8,6 +8,8 @@ const MAX_BUFFERED = 16 * 1024;
 const RETRY_FIRST_MS = 200;
 const RETRY_MAX_MS = 2000;
 const PING_MS = 1000;
+/** A little more than the gateway waits for the services. */
+const ANSWER_MS = 6000;
 
 export type LinkState = 'connecting' | 'open' | 'refused' | 'replaced' | 'closed';
 
@@ -50,6 +52,7 @@ export class Link {
   private retry = RETRY_FIRST_MS;
   private timer: number | undefined;
   private reason = '';
+  private stops: ((result: Result) => void)[] = [];
 
   constructor(private readonly options: LinkOptions) {
     setInterval(() => this.ping(), PING_MS);
@@ -63,6 +66,7 @@ export class Link {
   connect(): void {
     clearTimeout(this.timer);
     this.socket?.close();
+    this.answerStops({ success: false, message: 'the socket closed before it answered' });
     this.set('connecting', '');
     const secure = location.protocol === 'https:' ? 'wss' : 'ws';
     const socket = new WebSocket(`${secure}://${location.host}/ws`);
@@ -75,6 +79,7 @@ export class Link {
     socket.onclose = (event) => {
       if (socket !== this.socket) return;
       this.key = null;
+      this.answerStops({ success: false, message: 'the socket closed before it answered' });
       if (event.code === CLOSE_REFUSED) return this.set('refused', this.reason || event.reason);
       if (event.code === CLOSE_REPLACED) return this.set('replaced', this.reason || 'opened again elsewhere');
       this.set('closed', 'the gateway does not answer; trying again');
@@ -90,13 +95,26 @@ export class Link {
     return true;
   }
 
-  /** Send a sample, or drop it when the link is behind. */
-  sendFrame(frame: object): boolean {
-    if (this.socket && this.socket.bufferedAmount > MAX_BUFFERED) {
+  /** Ask for an e-stop; resolves with the answer, at once with a failure when there is no open socket. */
+  estop(): Promise<Result> {
+    if (!this.send({ type: 'estop' })) return Promise.resolve({ success: false, message: 'there is no open socket' });
+    return new Promise((resolve) => {
+      this.stops.push(resolve);
+      setTimeout(() => resolve({ success: false, message: 'the gateway did not answer on the socket' }), ANSWER_MS);
+    });
+  }
+
+  /** Send a sample, or drop it when the link is behind, unless it `must` arrive: a late press or release still counts. */
+  sendFrame(frame: object, must: boolean): boolean {
+    if (!must && this.socket && this.socket.bufferedAmount > MAX_BUFFERED) {
       this.dropped++;
       return false;
     }
     return this.send(frame);
+  }
+
+  private answerStops(result: Result): void {
+    for (const resolve of this.stops.splice(0)) resolve(result);
   }
 
   private set(state: LinkState, reason: string): void {
@@ -121,6 +139,9 @@ export class Link {
       this.roundTrip = (performance.now() - message.t) / 1000;
     } else if (message.type === 'refused' || message.type === 'lost_control') {
       this.reason = message.reason;
+    } else if (message.type === 'estop') {
+      // answers come in the order of the presses only by chance, and each says the same: the arms are stopped, or are not
+      this.answerStops(message);
     }
     this.options.onMessage(message);
   }

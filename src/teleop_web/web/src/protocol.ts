@@ -146,6 +146,12 @@ export interface GraphEvent {
   unix_ms: number;
 }
 
+/** How a command ended. */
+export interface Result {
+  success: boolean;
+  message: string;
+}
+
 export interface HapticMessage {
   type: 'haptic';
   id: number;
@@ -162,4 +168,5 @@ export type ServerMessage =
   | { type: 'operator'; operator: OperatorPlace }
   | { type: 'lost_control'; reason: string }
   | { type: 'refused'; kind: string; reason: string; count?: number }
-  | { type: 'pong'; t: number | null };
+  | { type: 'pong'; t: number | null }
+  | { type: 'estop'; success: boolean; message: string };

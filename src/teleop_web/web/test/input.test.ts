@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readHands } from '../src/vr/input';
+import { absentHand, pressedKey, readHands } from '../src/vr/input';
 
 const button = (value = 0): GamepadButton => ({ value, pressed: value > 0.5, touched: false });
 const pad = (buttons: number): Gamepad => ({ buttons: Array.from({ length: buttons }, (_, i) => button(i === 1 ? 0.8 : 0)), axes: [0, 0, 0.5, -2] }) as unknown as Gamepad;
@@ -31,4 +31,12 @@ test.each([
 
 test('the system menu is a gap', () => {
   expect(readHands(good, session([source('right')], 'visible-blurred'), space).right.connected).toBe(false);
+});
+
+test('what must arrive is told by presses, releases and an opening grip, and by nothing else', () => {
+  const key = (change: object): string => pressedKey({ left: absentHand(), right: { ...absentHand(), connected: true, squeeze: 0.84, ...change } });
+  const { buttons } = absentHand();
+  expect(key({ squeeze: 0.86, trigger: 1, tracked: true, position: [1, 2, 3], thumbstick: [1, 0] })).toBe(key({}));
+  const others = [{ squeeze: 0 }, { squeeze: 0.35 }, { connected: false }, { buttons: { ...buttons, secondary: true } }, { buttons: { ...buttons, menu: true } }].map(key);
+  expect(new Set([key({}), ...others]).size).toBe(others.length + 1);
 });

@@ -1,8 +1,8 @@
 /** The desktop cockpit: everything at a glance, and a large e-stop. */
 import { alerts } from '../alerts';
-import { post } from '../api';
+import { estop, post } from '../api';
 import { Link, type LinkState } from '../link';
-import type { State } from '../protocol';
+import type { Result, State } from '../protocol';
 import { driver } from '../words';
 import { ArmCard } from './arm';
 import { Devices } from './devices';
@@ -34,13 +34,15 @@ byId('left').append(events.element);
 const linkPill = h('span', { class: 'pill' });
 const sinkPill = h('span', { class: 'pill' });
 const operatorPill = h('span', { class: 'pill' });
-const stop = button('E-STOP', () => void act('E-STOP', 'estop'), 'estop');
+const stop = button('E-STOP', () => void tell('E-STOP', estop(link)), 'estop');
 const reset = button('reset e-stop', () => void act('e-stop reset', 'estop/reset'), 'reset');
 byId('top').append(h('h1', {}, 'XR teleop'), linkPill, sinkPill, operatorPill, h('span', { class: 'grow' }), reset, stop);
 
 /** Send a command and show its answer, good or bad. */
-async function act(what: string, path: string, body: object = {}): Promise<void> {
-  const answer = await post(path, body);
+const act = (what: string, path: string, body: object = {}): Promise<void> => tell(what, post(path, body));
+
+async function tell(what: string, result: Promise<Result>): Promise<void> {
+  const answer = await result;
   const words = `${what}: ${answer.success ? 'done' : 'refused'}${answer.message ? ` - ${answer.message}` : ''}`;
   toast(words, answer.success ? 'good' : 'bad');
   events.say(Date.now(), words, answer.success ? '' : 'bad');

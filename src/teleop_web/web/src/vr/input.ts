@@ -94,3 +94,9 @@ export function readHands(frame: XRFrame, session: XRSession, reference: XRRefer
   }
   return hands;
 }
+
+/** Return what is pressed as one text: it changes with every press and release, and as a grip closes or opens by a tenth. */
+export function pressedKey(hands: Record<Side, HandJson>): string {
+  const one = (hand: HandJson): string => Object.values(hand.buttons).concat(hand.connected).map(Number).join('') + Math.floor(hand.squeeze * 10);
+  return `${one(hands.left)} ${one(hands.right)}`;
+}

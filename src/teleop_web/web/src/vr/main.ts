@@ -5,7 +5,7 @@ import { Link } from '../link';
 import type { HapticMessage, State } from '../protocol';
 import { armText, buttonTexts, driver, fromPage } from '../words';
 import { PageButtons } from './buttons';
-import { isController, readHands, type PoseJson } from './input';
+import { isController, pressedKey, readHands, type PoseJson } from './input';
 import { COLOURS, panelLines } from './panel';
 import { Scene, TILE_SIZES } from './scene';
 
@@ -39,6 +39,7 @@ let sequence = 0;
 let nextSend = 0;
 let nextPanel = 0;
 let recentred = false;
+let lastPressed = '';
 let tile = Math.min(TILE_SIZES.length - 1, Math.max(0, Number(localStorage.getItem('tile') ?? 1) || 0));
 let view = localStorage.getItem('view') ?? '';
 
@@ -162,6 +163,7 @@ function onFrame(_time: number, frame: XRFrame | undefined, renderer: THREE.WebG
   if (now >= nextSend - 1) {
     nextSend = Math.max(nextSend + 1000 / MAX_HZ, now);
     // while another page has the controls, ours would only be refused
+    const pressed = pressedKey(hands);
     const sent = (link.isOperator || link.operatorKey === null) && link.sendFrame({
       type: 'frame',
       seq: ++sequence,
@@ -171,8 +173,8 @@ function onFrame(_time: number, frame: XRFrame | undefined, renderer: THREE.WebG
       recentred,
       head,
       ...hands,
-    });
-    if (sent) recentred = false;
+    }, pressed !== lastPressed);
+    if (sent) [recentred, lastPressed] = [false, pressed];
   }
   if (session.visibilityState === 'visible') buttons.update(now, hands, state?.session.bindings ?? []);
   else buttons.reset();
