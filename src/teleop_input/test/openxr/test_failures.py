@@ -1,12 +1,8 @@
-"""The provider through pyopenxr on a runtime that fails at will: what no real one can be made to do on demand."""
-
-import sys
-from pathlib import Path
+"""The provider through pyopenxr on a runtime that fails at will: what no real one can be made to do on demand; without Monado."""
 
 import pytest
 
 xr = pytest.importorskip("xr")
-sys.path.insert(0, str(Path(__file__).parent))
 from fake_xr import FakeXr, event  # noqa: E402
 
 from teleop_common.enums import Provider, StatusReason  # noqa: E402
