@@ -8,6 +8,7 @@ import json
 
 import numpy as np
 import pytest
+import yaml
 
 from teleop_bringup import testing
 from teleop_bringup.testing import QUIET
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.skipif(not RECORDING.exists(), reason="the Quest 3 reco
 SQUEEZED = [capture.Override("squeeze", 1.0, 4.0, 8.5), capture.Override("squeeze", 1.0, 9.0, 99.0)]
 LAID_DOWN = 10.54  # [s] when hands take the controllers' place
 RATE = 89.5  # [Hz] of the recording
+# on a machine that answers no later than this, two plays agree; joints that are measured late let the leash cut otherwise [s]
+ON_TIME = 0.012
 # [s from the first frame] each hand's own two squeezes in the recording
 SQUEEZES = {"right": (4.34, 4.74), "left": (6.28, 6.65)}
 
@@ -33,24 +36,48 @@ def write_bag(folder, overrides=()):
     return frames
 
 
+def out_of_reach(folder):
+    """Write the cell with its cubes where no arm comes: the hands go down to the bench, and a cube below a tool stops it."""
+    cell = yaml.safe_load(paths.config("cell.yaml").read_text())
+    cell["cube_slots"] = [[0.62, y] for y in (-0.5, -0.25, 0.0, 0.25, 0.5)]
+    path = folder.with_suffix(".cell.yaml")
+    path.write_text(yaml.safe_dump(cell))
+    return path
+
+
 def play(folder):
     """Play a bag through the whole graph; return the commands per arm and the authority heard."""
-    with free_domain() as domain, testing.graph(domain, "input:=replay", f"bag:={folder}", *QUIET) as graph:
+    cell = f"cell_file:={out_of_reach(folder)}"
+    with free_domain() as domain, testing.graph(domain, "input:=replay", f"bag:={folder}", cell, *QUIET) as graph:
         graph.ready()
         graph.replay_to_its_end()
         return {arm: list(graph.commands[arm]) for arm in graph.arms}, list(graph.authority)
 
 
-def play_undisturbed(folder):
-    """Play a bag, again where a starved machine broke the drive off: then the guard held, as it must."""
-    for _ in range(3):
+def driven(play, arm):
+    return [c for c in play[arm] if c.authority == Authority.DRIVING and 0 < c.frame_sequence < 8.6 * RATE]
+
+
+def lateness(commands):
+    """Return by how much the machine was late while arms were driven: the 99th percentile of frames' and of joints' age [s]."""
+    driving = [c for arm in commands for c in driven(commands, arm)]
+    if min(len(driven(commands, arm)) for arm in commands) < 300:
+        return float("inf")  # a gap broke the drive off: then the guard held, as it must
+    ages = [(c.header.stamp - c.origin_stamp, c.header.stamp - c.feedback_stamp) for c in driving]
+    return float(np.percentile(ages, 99, axis=0).max()) * 1e-9
+
+
+def play_on_time(folder):
+    """Play a bag, again where a starved machine came late, at most four times; return the play that was most on time."""
+    best, least = None, float("inf")
+    for _ in range(4):
         commands, authority = play(folder)
-        driven = [
-            sum(c.authority == Authority.DRIVING and c.frame_sequence < 8.6 * RATE for c in commands[arm]) for arm in commands
-        ]
-        if min(driven) > 300:
+        late = lateness(commands)
+        if best is None or late < least:
+            best, least = (commands, authority), late
+        if least <= ON_TIME:
             break
-    return commands, authority
+    return best
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +91,7 @@ def as_recorded(tmp_path_factory):
 def squeezed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("real") / "squeezed"
     frames = write_bag(folder, SQUEEZED)
-    return frames, play_undisturbed(folder), play_undisturbed(folder)
+    return frames, play_on_time(folder), play_on_time(folder)
 
 
 def test_short_squeezes_bring_only_their_own_arm_into_countdown_and_nothing_moves(as_recorded):
@@ -126,8 +153,7 @@ def test_absent_and_hand_sources_never_drive(squeezed):
         assert any(s > 9.5 * RATE for s in driven), "it drove again after the second squeeze"
         assert max(driven) <= (LAID_DOWN + 0.1) * RATE
     last = [a.arms[0].state for a in authority[-100:]]
-    # an arm that was driven against the bench may be in FAULT by then, which ends only once the grip has opened
-    assert set(last) <= {Authority.IDLE, Authority.FAULT}, "controllers that come back with a closed grip do not drive"
+    assert set(last) == {Authority.IDLE}, "controllers that come back with a closed grip do not drive"
 
 
 def test_no_joint_leaves_its_limits_or_speed(squeezed):
@@ -137,12 +163,19 @@ def test_no_joint_leaves_its_limits_or_speed(squeezed):
         assert testing.envelope_violations(commands[arm], joints) == []
 
 
-def driven(play, arm):
-    return [c for c in play[arm] if c.authority == Authority.DRIVING and 0 < c.frame_sequence < 8.6 * RATE]
-
-
-def test_two_plays_anchor_at_the_same_frame(squeezed):
+@pytest.fixture
+def two_plays(squeezed):
     _, (one, _), (two, _) = squeezed
+    late = max(lateness(one), lateness(two))
+    if late > ON_TIME:
+        pytest.skip(
+            f"the machine was late by {1e3 * late:.0f} ms, two plays are held against each other up to {1e3 * ON_TIME:.0f}"
+        )
+    return one, two
+
+
+def test_two_plays_anchor_at_the_same_frame(two_plays):
+    one, two = two_plays
     for arm in one:
         assert driven(one, arm)[0].frame_sequence == driven(two, arm)[0].frame_sequence
 
@@ -152,11 +185,8 @@ def behind(command):
     return max(abs(r - p) for r, p in zip(command.requested, command.position, strict=True))
 
 
-@pytest.mark.xfail(
-    reason="agrees on a machine with time to spare; on a starved one joints are measured late, where the leash cuts"
-)
-def test_two_plays_agree_within_two_milliradians(squeezed):
-    _, (one, _), (two, _) = squeezed
+def test_two_plays_agree_within_two_milliradians(two_plays):
+    one, two = two_plays
     for arm in one:
         a, b = ({c.frame_sequence: c for c in driven(play, arm)} for play in (one, two))
         # until the guard's filter or the leash cuts either play: what they cut depends on where the arm is measured
