@@ -124,11 +124,18 @@ class ArmCore:
             self._heard = read_time
         driver.follow(measured)
         crossed, self.samples.seams = self.samples.seams, []
-        if crossed and driver.memory.torque_on:
-            # its goal is now nearly a turn away the wrong way round: limp is the lesser evil, the other joints hold
-            self.let_go.update(self.config.ids[index] for index in crossed)
-            names = ", ".join(self.config.joints[index] for index in dict.fromkeys(crossed))
-            self.fail(f"{names} was turned over the end of its scale and let go; ask for torque off, turn it back by hand")
+        leapt, self.samples.leaps = self.samples.leaps, []
+        if not driver.memory.torque_on:
+            return
+        # goals are now elsewhere than where the joints were held: limp is the lesser evil, the others hold
+        if leapt:
+            self._drop(leapt, "is measured elsewhere all at once and let go; ask for torque off, then see ./teleop arm check")
+        if crossed:
+            self._drop(crossed, "was turned over the end of its scale and let go; ask for torque off, turn it back by hand")
+
+    def _drop(self, joints: Sequence[int], why: str) -> None:
+        self.let_go.update(self.config.ids[index] for index in joints)
+        self.fail(f"{', '.join(self.config.joints[index] for index in dict.fromkeys(joints))} {why}")
 
     def took_torque(self, index: int, on: bool, register: int) -> None:
         """The torque switch of servo ``index`` was read: one that fell without being asked lost its supply, and its goal too.

@@ -91,14 +91,16 @@ class Samples:
         servos: the servos.
         suspect_after: silence after which a servo is suspect [s].
         seams: joints found on the other side of the seam since this was last emptied.
+        leaps: joints found, twice in a row, where no motor can have brought them, since this was last emptied.
     """
 
     servos: list[Servo]
     suspect_after: float
     seams: list[int] = field(default_factory=list)
+    leaps: list[int] = field(default_factory=list)
 
     def take_motion(self, index: int, raw: int, velocity: int, load: float, status: int, time: float) -> None:
-        """Take a reading of servo ``index``; crossing the seam is noted in ``seams`` when two in a row say so.
+        """Take a reading of servo ``index``; crossing the seam, and a leap, are noted when two in a row say so.
 
         A place that no motor reaches in that time counts as no reading, unless the next one agrees with it. After a silence
         the place is taken as it is told: the servo may have been off, and turned by hand.
@@ -115,6 +117,7 @@ class Samples:
             if not agrees:
                 self.miss(index, time)
                 return
+            self.leaps.append(index)
         turn = position - raw
         if before is not None and turn != servo.turn and turn == before.position - before.raw:
             servo.turn = turn

@@ -22,8 +22,10 @@ def test_one_wild_reading_is_no_reading_and_no_crossing(wild):
 
 
 def test_two_readings_that_agree_are_believed():
-    assert taken((1.0, 1000), (1.01, 2500), (1.02, 2510)).positions == (2510,)
-    assert taken((1.0, 1000), (1.01, 2500), (1.02, 1700)).positions == (1000,)
+    believed = taken((1.0, 1000), (1.01, 2500), (1.02, 2510))
+    assert (believed.positions, believed.leaps) == ((2510,), [0])
+    refused = taken((1.0, 1000), (1.01, 2500), (1.02, 1700))
+    assert (refused.positions, refused.leaps) == ((1000,), [])
 
 
 def test_joint_that_crosses_the_seam_is_counted_on_at_once_and_noted_after_two_readings():
