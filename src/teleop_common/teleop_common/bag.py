@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import rosbag2_py
+import yaml
 
 from teleop_common.errors import ConfigError
 from teleop_common.transport import codec, type_name
+
+_MAGIC = b"\x89MCAP0\r\n"
 
 
 def read(path: str | Path, choose: Callable[[dict[str, str]], list[str]]) -> list[tuple[str, bytes, int]]:
@@ -46,6 +49,38 @@ def stream(path: str | Path, choose: Callable[[dict[str, str]], list[str]]) -> I
         raise ConfigError(
             "bag", str(bag), reason, "a readable bag with mcap storage", "name another bag, or repair it"
         ) from error
+
+
+def losses(path: str | Path, read: Mapping[str, int]) -> tuple[str, ...]:
+    """Return what a bag that could be read lacks all the same: the end of a file, or messages that its metadata counts.
+
+    Args:
+        path: a bag's directory, or one ``.mcap`` file.
+        read: topic → messages that were found on it.
+    """
+    bag = Path(path)
+    files = sorted(bag.glob("*.mcap")) if bag.is_dir() else [bag]
+    found = [f"{file.name} has no end: it was cut, or is being written" for file in files if not _ended(file)]
+    counted: dict[str, int] = {}
+    if (metadata := bag / "metadata.yaml").is_file():
+        try:
+            listed = yaml.safe_load(metadata.read_text())["rosbag2_bagfile_information"]["topics_with_message_count"]
+            counted = {str(row["topic_metadata"]["name"]): int(row["message_count"]) for row in listed}
+        except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
+            found.append(f"metadata.yaml cannot be read ({' '.join(str(error).split())})")
+    found += [
+        f"{read[topic]} of {count} messages on {topic}" for topic, count in counted.items() if read.get(topic, count) < count
+    ]
+    return tuple(found)
+
+
+def _ended(file: Path) -> bool:
+    """Return whether an ``.mcap`` file ends as its writer left it (https://mcap.dev/spec: magic bytes at both ends)."""
+    with file.open("rb") as stream:
+        if stream.seek(0, 2) < 2 * len(_MAGIC):
+            return False
+        stream.seek(-len(_MAGIC), 2)
+        return stream.read() == _MAGIC
 
 
 def write(path: str | Path, kinds: Mapping[str, type], rows: Iterable[tuple[str, Any, int]]) -> None:

@@ -68,16 +68,26 @@ def rebuild(config: Mapping[str, Any], defaults: Mapping[str, Any]) -> tuple[Arm
     """
     if config.get("format") != FORMAT:
         raise ConfigError("recording", "format", config.get("format"), str(FORMAT), OTHER_VERSION)
-    for name, value in config["parameters"].items():
+    parameters = config.get("parameters")
+    if not isinstance(parameters, Mapping):
+        raise ConfigError("recording", "parameters", parameters, "names with values", OTHER_VERSION)
+    for name, value in parameters.items():
         if name not in defaults:
             raise ConfigError("recorded parameter", name, value, "one of " + ", ".join(sorted(defaults)), OTHER_VERSION)
-    limits = from_plain(RobotLimits, config["limits"], "limits", OTHER_VERSION)
-    cell = from_plain(Cell, config["cell"], "cell", OTHER_VERSION)
+    limits = from_plain(RobotLimits, config.get("limits"), "limits", OTHER_VERSION)
+    cell = from_plain(Cell, config.get("cell"), "cell", OTHER_VERSION)
     here = model_hash(limits)
-    if config["model_hash"] != here:
+    if config.get("model_hash") != here:
         raise ConfigError(
-            "recorded model", limits.urdf, config["model_hash"], f"{here}, the model here", "install the model that was recorded"
+            "recorded model",
+            limits.urdf,
+            config.get("model_hash"),
+            f"{here}, the model here",
+            "install the model that was recorded",
         )
-    # a recording of before the folds was made without any
-    borders = folds.from_json(config.get("folds", []))
-    return from_parameters({**defaults, **config["parameters"]}, limits, cell, borders)
+    try:
+        # a recording of before the folds was made without any
+        borders = folds.from_json(config.get("folds", []))
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise ConfigError("recording", "folds", str(error), "the folds of this version", OTHER_VERSION) from error
+    return from_parameters({**defaults, **parameters}, limits, cell, borders)

@@ -44,8 +44,10 @@ def read(path: str | Path) -> Recording:
     found: dict[str, list[Any]] = {topic: [] for topic in RECORDS}
     joints: dict[str, list[JointState]] = {}
     snapshots, first = [], {}
-    for topic, data, received in bag.read(path, choose):
+    counts = dict.fromkeys((CONFIG, *RECORDS), 0)
+    for topic, data, received in bag.stream(path, choose):
         first.setdefault(topic, received)
+        counts[topic] = counts.get(topic, 0) + 1
         try:
             if topic == CONFIG:
                 snapshots.append(Snapshot(received, json.loads(codec(String).decode(data).data)))
@@ -57,4 +59,6 @@ def read(path: str | Path) -> Recording:
             raise ConfigError(
                 "bag", str(path), f"{topic}: {error}", "messages of this version", "re-simulate with the version that recorded it"
             ) from error
-    return Recording(snapshots, *found.values(), joints, whole_from=max(first.values(), default=0))
+    return Recording(
+        snapshots, *found.values(), joints, whole_from=max(first.values(), default=0), losses=bag.losses(path, counts)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from dataclasses import asdict
@@ -14,13 +15,22 @@ from teleop_ik.resim import bag, report
 from teleop_ik.resim.resimulate import Resimulation
 
 
+def _tolerance(text: str) -> float:
+    value = float(text)
+    if not (math.isfinite(value) and value >= 0.0):
+        raise argparse.ArgumentTypeError(
+            f"got {text}, allowed 0 (to the bit) or more; leave it away for a run on the same machine"
+        )
+    return value
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Re-simulate a bag, say what came out, and return the exit status."""
     parser = argparse.ArgumentParser(prog="teleop resim", description=__doc__)
     parser.add_argument("bag", help="a bag's directory or .mcap file; it needs the topics " + bag.TOPICS.replace("|", ", "))
     parser.add_argument(
         "--tolerance",
-        type=float,
+        type=_tolerance,
         default=0.0,
         help="largest allowed difference of two numbers (another machine: 1e-9)",
     )

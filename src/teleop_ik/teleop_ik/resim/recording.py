@@ -36,9 +36,14 @@ class Snapshot(NamedTuple):
         Raises:
             ConfigError: it is of another version.
         """
-        for key in ("at_ns", "started_ns", "steps", "duplicates", "refused", "state"):
-            if key not in self.config:
-                raise ConfigError("recorded configuration", key, None, "present", OTHER_VERSION)
+        if not isinstance(self.config, Mapping):
+            raise ConfigError("recorded configuration", "", self.config, "names with values", OTHER_VERSION)
+        for key in ("at_ns", "started_ns", "steps", "duplicates", "refused"):
+            value = self.config.get(key)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ConfigError("recorded configuration", key, value, "a whole number", OTHER_VERSION)
+        if "state" not in self.config:
+            raise ConfigError("recorded configuration", "state", None, "present", OTHER_VERSION)
 
     @property
     def state(self) -> State:
@@ -81,6 +86,7 @@ class Recording(NamedTuple):
         session: session states.
         joints: arm → joint states.
         whole_from: when every topic of these had begun [ns, ROS clock]; before it, a missing message is no loss.
+        losses: what the bag says that it lacks: a file's end, messages that were counted when they were written.
     """
 
     snapshots: Sequence[Snapshot]
@@ -90,6 +96,7 @@ class Recording(NamedTuple):
     session: Sequence[SessionState]
     joints: Mapping[str, Sequence[JointState]]
     whole_from: int = 0
+    losses: tuple[str, ...] = ()
 
 
 class Missing(Exception):

@@ -28,6 +28,8 @@ def words(report: Report, tolerance: float, seconds: float) -> str:
     """
     how = f"to {tolerance:g}" if tolerance else "to the bit"
     lines = [f"targets: {report.targets} recorded, {report.judged} computed again, {report.differing} differences ({how})"]
+    for lost in report.losses:
+        lines.append(f"  the bag is not whole: {lost}; close it, or finish a cut session with ./teleop episodes repair")
     if report.early:
         lines.append(f"  {report.early} before the first state from which the recording is whole: not judged")
     if report.repeated:

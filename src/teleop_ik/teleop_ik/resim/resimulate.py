@@ -59,6 +59,7 @@ class Report:
         worst: largest difference of two numbers.
         digest: hash of all targets computed again; equal between equal runs.
         span: time between the first and last judged frame [s].
+        losses: what the bag itself lacks.
     """
 
     targets: int = 0
@@ -75,11 +76,12 @@ class Report:
     worst: float = 0.0
     digest: str = ""
     span: float = 0.0
+    losses: tuple[str, ...] = ()
 
     @property
     def equal(self) -> bool:
         """Whether every target that the recording allows to judge was judged, and equal."""
-        return self.judged > 0 and not self.differing and not self.missing
+        return self.judged > 0 and not self.differing and not self.missing and not self.losses
 
 
 class Resimulation:
@@ -115,7 +117,8 @@ class Resimulation:
         self._core: Retargeter | None = None  # None: must be taken up from the next state
         self._known: set[int] = set()  # processes met, by their start
         self._spans: list[int] = []
-        self.report = Report(targets=len(self._targets), repeated=len(recording.targets) - len(self._targets))
+        repeated = len(recording.targets) - len(self._targets)
+        self.report = Report(targets=len(self._targets), repeated=repeated, losses=recording.losses)
 
     def run(self) -> Report:
         """Compute every target again that can be, and return what was found."""

@@ -15,7 +15,7 @@ from teleop_common.errors import ConfigError  # noqa: E402
 from teleop_common.records import SessionState  # noqa: E402
 from teleop_ik import recipe, testing  # noqa: E402
 from teleop_ik.params import RetargeterParams  # noqa: E402
-from teleop_ik.resim import report  # noqa: E402
+from teleop_ik.resim import cli, report  # noqa: E402
 from teleop_ik.resim.compare import Comparison  # noqa: E402
 from teleop_ik.resim.recording import Snapshot  # noqa: E402
 from teleop_ik.resim.resimulate import TARGETS, Resimulation  # noqa: E402
@@ -230,6 +230,12 @@ def test_another_model_is_refused_by_name(recording):
         ({"parameters": {**DEFAULTS, "magic": 1}}, "magic"),
         ({"limits": {}}, "limits.robot"),
         ({"parameters": {**DEFAULTS, "solver": "magic"}}, "solver"),
+        ({"parameters": []}, "parameters"),
+        ({"folds": [{"magic": 1}]}, "folds"),
+        ({"folds": 3}, "folds"),
+        ({"model_hash": None}, "recorded model"),
+        ({"started_ns": "x"}, "started_ns"),
+        ({"steps": None}, "steps"),
     ],
 )
 def test_a_configuration_of_another_version_is_refused_by_name(recording, change, said):
@@ -242,6 +248,30 @@ def test_limits_come_from_the_recording_and_not_from_this_machine(recording):
     tight = {**recording.snapshots[0].config["limits"], "leash_simulation": 0.02}
     snapshots = [s._replace(config={**s.config, "limits": tight}) for s in recording.snapshots]
     assert run(recording._replace(snapshots=snapshots)).differing > 0
+
+
+@pytest.mark.parametrize("text", ["nan", "-1", "inf", "much"])
+def test_a_tolerance_that_is_none_is_refused(text, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["anywhere", "--tolerance", text])
+    assert ended.value.code == 2
+    assert text in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", ["folder", "file"])
+def test_a_bag_that_was_cut_in_half_is_not_called_equal(how, tmp_path, capsys):
+    played = drive()
+    testing.write(tmp_path / "bag", played.rows)
+    (file,) = (tmp_path / "bag").glob("*.mcap")
+    place = str(tmp_path / "bag" if how == "folder" else file)
+    assert cli.main([place]) == report.EQUAL
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    capsys.readouterr()
+    assert cli.main([place]) == report.INCOMPLETE
+    said = capsys.readouterr().out
+    assert f"{file.name} has no end" in said
+    counted = sum(topic == TARGETS for topic, _, _ in played.rows)
+    assert (f"of {counted} messages on {TARGETS}" in said) == (how == "folder")
 
 
 @pytest.mark.parametrize("what", ["snapshots", "targets"])
