@@ -37,12 +37,19 @@ def _name(kind: Any, value: int) -> str:
 
 @dataclass
 class _Arm:
-    """Newest records of one arm."""
+    """Newest records of one arm, and what executes its commands: ``simulation``, ``hardware``, or empty while not known."""
 
     authority: records.ArmAuthority | None = None
     command: records.JointCommand | None = None
     joints: records.JointState | None = None
     driver: records.DriverState | None = None
+    joints_at: float = -1e9
+    sink: str = ""
+    sink_asked: float = 0.0
+
+
+_SINK_PATIENCE = 1.0  # [s] for which a driver that started may leave open what it drives
+_OLD = 1.0  # [s] after which a measurement is history
 
 
 @dataclass
@@ -78,7 +85,6 @@ class Status:
         self._estop_at = 0.0
         self._latency: deque[float] = deque(maxlen=512)
         self._last_commit = 0
-        self._sim_at: float | None = None
         self._sim_rtf = 0.0
         self._devices: records.StatusSnapshot | None = None
         self._devices_at = 0.0
@@ -123,14 +129,32 @@ class Status:
             if command.origin_stamp > 0 and 0 < command.header.stamp - command.origin_stamp < 100_000_000:
                 self._latency.append((command.header.stamp - command.origin_stamp) * 1e-6)
 
-    def on_joints(self, arm: str, state: records.JointState, _now: float) -> None:
+    def on_joints(self, arm: str, state: records.JointState, now: float) -> None:
         """Take measured joints."""
-        self._arm[arm].joints = state
+        self._arm[arm].joints, self._arm[arm].joints_at = state, now
 
     def on_driver(self, arm: str, state: records.DriverState, now: float) -> None:
         """Take a driver's state."""
-        self._arm[arm].driver = state
+        newest = self._arm[arm]
+        if newest.driver is None or newest.driver.instance != state.instance:
+            # a real arm stays one until a simulation is heard; a simulated one may have given way to a real one
+            newest.sink, newest.sink_asked = newest.sink if newest.sink == "hardware" else "", now
+        newest.driver = state
         self.heard(f"driver {arm}", now)
+        self._judge_sink(arm, now)
+
+    def _is_heard(self, node: str, now: float) -> bool:
+        return node in self.watches and self.watches[node].report(now)["state"] == "ok"
+
+    def _judge_sink(self, arm: str, now: float) -> None:
+        """Find out what a driver that is heard drives; what was found stays true while the driver is silent."""
+        newest = self._arm[arm]
+        if self._is_heard(f"hw/{arm}", now):
+            newest.sink = "hardware"
+        elif self._is_heard("sim", now):
+            newest.sink = "simulation"
+        elif not newest.sink and now - newest.sink_asked > _SINK_PATIENCE:
+            newest.sink = "hardware"  # nobody says that it is simulated
 
     def on_estop(self, state: records.EstopState, now: float) -> None:
         """Take the e-stop latch."""
@@ -142,8 +166,11 @@ class Status:
 
     def on_sim(self, state: records.SimState, now: float) -> None:
         """Note that the arms are simulated."""
-        self._sim_at, self._sim_rtf = now, state.real_time_factor
+        self._sim_rtf = state.real_time_factor
         self.heard("sim", now, does="the simulated arms and cameras stand still", limit=0.6)
+        for arm in self.arms:
+            if self._is_heard(f"driver {arm}", now):
+                self._judge_sink(arm, now)
 
     def on_recorder(self, state: records.RecorderState, now: float) -> tuple[records.Haptics, ...]:
         """Take the recorder's state and return what the operator feels of it."""
@@ -174,9 +201,10 @@ class Status:
         self._targets_at = now
         self.heard("retargeter", now)
 
-    def _joint_rows(self, arm: str) -> list[dict[str, Any]]:
+    def _joint_rows(self, arm: str, now: float) -> list[dict[str, Any]]:
         newest = self._arm[arm]
-        measured = dict(zip(newest.joints.name, newest.joints.position)) if newest.joints else {}
+        fresh = newest.joints if now - newest.joints_at < _OLD else None
+        measured = dict(zip(fresh.name, fresh.position)) if fresh else {}
         command = newest.command
         committed = dict(zip(command.name, command.position)) if command else {}
         requested = dict(zip(command.name, command.requested)) if command else {}
@@ -194,7 +222,7 @@ class Status:
     def _arm_state(self, arm: str, now: float) -> dict[str, Any]:
         newest = self._arm[arm]
         authority, driver = newest.authority, newest.driver
-        known = self.watches["guard"].report(now)["state"] == "ok"
+        known = self._is_heard("guard", now)
         return {
             "name": arm,
             "authority": _name(Authority, authority.state) if authority and known else "unknown",
@@ -205,10 +233,11 @@ class Status:
             "engage": authority.engage if authority else 0,
             "reason": authority.reason if authority else "",
             "counters": list(authority.counters) if authority else [],
-            "joints": self._joint_rows(arm),
+            "joints": self._joint_rows(arm, now),
             "driver": None
             if driver is None
             else {
+                "heard": self._is_heard(f"driver {arm}", now),
                 "torque_on": driver.torque_on,
                 "estop": driver.estop,
                 "error": driver.error,
@@ -217,7 +246,7 @@ class Status:
                 "temperature": [_round(t, 1) for t in driver.temperature],
                 "voltage": [_round(v, 2) for v in driver.voltage],
             },
-            "sink": "simulation" if self._sim_at is not None and now - self._sim_at < 5.0 else "hardware" if driver else "none",
+            "sink": newest.sink or ("unknown" if driver else "none"),
         }
 
     def _nodes(self, now: float) -> list[dict[str, Any]]:
@@ -278,7 +307,7 @@ class Status:
             "arms": [self._arm_state(arm, now) for arm in self.arms],
             "rates": {name: round(rate.hz(now), 1) for name, rate in self.rates.items()},
             "latency_ms": {k: None if v is None else round(v, 2) for k, v in percentiles(self._latency).items()},
-            "real_time_factor": _round(self._sim_rtf, 3) if self._sim_at is not None else None,
+            "real_time_factor": _round(self._sim_rtf, 3) if self._is_heard("sim", now) else None,
             "nodes": self._nodes(now),
             "devices": device_tree.tree(self._devices, self._devices_at, now),
         }

@@ -36,7 +36,7 @@ def test_state_shows_the_graph_and_names_the_node_that_died(gateway, probe, grap
     probe.until(lambda: node(request(gateway, "/api/state", plain=True)[1], "guard")["state"] == "ok", what="guard heard")
     state = request(gateway, "/api/state")[1]
     assert state["session"]["state"] == "running"
-    assert state["arms"][0]["sink"] == "simulation"
+    probe.until(lambda: request(gateway, "/api/state")[1]["arms"][0]["sink"] == "simulation", what="simulation heard")
     graph.silent.add("guard")
     dead = probe.until(
         lambda: (n := node(request(gateway, "/api/state")[1], "guard"))["state"] == "gone" and n, what="guard gone"

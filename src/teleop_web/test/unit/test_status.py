@@ -93,12 +93,78 @@ def test_driver_latch_shows_as_estop_even_without_a_guard(status):
     assert estop["latched_drivers"] == ["right"]
 
 
-def test_sink_is_simulation_only_while_a_simulation_is_heard(status):
-    status.on_driver("left", records.DriverState(), 1.0)
-    assert arm(status.snapshot(1.0), "left")["sink"] == "hardware"
-    assert arm(status.snapshot(1.0), "right")["sink"] == "none"
-    status.on_sim(records.SimState(), 2.0)
-    assert arm(status.snapshot(2.0), "left")["sink"] == "simulation"
+class Beat:
+    """A graph on a clock of its own: who lives tells of himself ten times a second."""
+
+    def __init__(self, status):
+        self.status, self.now, self.instance = status, 100.0, {"left": 1, "right": 2}
+
+    def run(self, seconds, *living):
+        """Let time pass and return the arms as the pages see them after each tenth of a second."""
+        seen = []
+        for _ in range(round(seconds * 10)):
+            self.now += 0.1
+            for who in living:
+                if who in self.instance:
+                    self.status.on_driver(who, records.DriverState(instance=self.instance[who], torque_on=True), self.now)
+                elif who == "sim":
+                    self.status.on_sim(records.SimState(real_time_factor=1.0), self.now)
+                else:
+                    self.status.on_provider(who, records.ProviderReport(), self.now)
+            seen.append([(a["sink"], bool(a["driver"] and a["driver"]["heard"])) for a in self.status.snapshot(self.now)["arms"]])
+        return seen
+
+
+@pytest.fixture
+def beat(status):
+    return Beat(status)
+
+
+def test_dead_simulation_stays_a_simulation_that_is_not_heard(beat):
+    assert beat.run(1.0, "left", "right", "sim")[-1] == [("simulation", True)] * 2
+    seen = beat.run(60.0)
+    assert {state[0] for row in seen for state in row} == {"simulation"}
+    assert {heard for row in seen[6:] for _sink, heard in row} == {False}
+    assert beat.status.snapshot(beat.now)["real_time_factor"] is None
+    beat.instance = {"left": 8, "right": 9}  # the process is started again; its driver states come first
+    seen = beat.run(0.3, "left", "right") + beat.run(1.0, "left", "right", "sim")
+    assert {sink for row in seen for sink, _heard in row} == {"unknown", "simulation"}
+    assert seen[-1] == [("simulation", True)] * 2
+
+
+def test_arm_that_nobody_simulates_is_a_real_one_after_a_second(beat):
+    seen = beat.run(3.0, "left")
+    assert seen[0] == [("unknown", True), ("none", False)]
+    assert seen[-1] == [("hardware", True), ("none", False)]
+    assert beat.run(30.0)[-1][0] == ("hardware", False)
+    beat.instance["left"] = 7  # a real arm whose driver comes back is one at once
+    assert {row[0] for row in beat.run(3.0, "left")} == {("hardware", True)}
+
+
+def test_real_arm_that_takes_the_place_of_a_simulated_one_is_never_shown_as_simulated(beat):
+    beat.run(1.0, "left", "right", "sim")
+    beat.run(0.7)
+    beat.instance["left"] = 7
+    seen = beat.run(3.0, "left")
+    assert {row[0][0] for row in seen} == {"unknown", "hardware"}
+    assert seen[-1] == [("hardware", True), ("simulation", False)]
+
+
+def test_real_arm_beside_a_simulation_is_a_real_one(beat):
+    assert beat.run(2.0, "left", "right", "sim", "hw/left")[-1] == [("hardware", True), ("simulation", True)]
+
+
+def test_simulation_that_follows_a_real_arm_is_shown_once_it_is_heard(beat):
+    beat.run(2.0, "left", "hw/left")
+    beat.run(5.0)
+    beat.instance["left"] = 7
+    assert beat.run(1.0, "left", "sim")[-1][0] == ("simulation", True)
+
+
+def test_measured_joints_of_a_silent_driver_are_not_shown_as_if_they_were_measured_now(status):
+    status.on_joints("left", records.JointState(name=("left_pan",), position=(0.5,)), 10.0)
+    assert arm(status.snapshot(10.9), "left")["joints"][0]["measured"] == 0.5
+    assert arm(status.snapshot(11.1), "left")["joints"][0]["measured"] is None
 
 
 def test_provider_error_is_shown_until_it_is_gone(status):

@@ -34,9 +34,11 @@ export function alerts(state: State): Alert[] {
     found.push({ level: 'warn', what: `session: ${what}`, since: null, remedy: remedies.join('; ') || 'mend the cause, then Connect and Start' });
   }
   for (const arm of state.arms) {
-    if (arm.driver?.error) found.push({ level: 'stop', what: `${arm.name} driver: ${arm.driver.error}`, since: null, remedy: 'mend the driver, then reset the e-stop' });
+    // a driver that is silent is named among the nodes; what it said last is no news
+    const driver = arm.driver?.heard ? arm.driver : null;
+    if (driver?.error) found.push({ level: 'stop', what: `${arm.name} driver: ${driver.error}`, since: null, remedy: driver.estop ? 'mend the cause, then reset the e-stop' : 'mend the cause: the arm holds until the error is gone and the grip has opened' });
     if (arm.authority === 'fault') found.push({ level: 'stop', what: `${arm.name} arm FAULT: ${arm.reason}`, since: null, remedy: 'free the arm, open the grip' });
-    if (arm.driver && !arm.driver.torque_on) found.push({ level: 'warn', what: `${arm.name} torque is off`, since: null, remedy: 'press its torque button on the cockpit' });
+    if (driver && !driver.torque_on) found.push({ level: 'warn', what: `${arm.name} torque is off`, since: null, remedy: 'press its torque button on the cockpit' });
   }
   if (state.guard && !state.guard.enabled) found.push({ level: 'warn', what: 'collision guard is OFF', since: null, remedy: 'restart the guard with it enabled' });
   if (state.guard?.holding) found.push({ level: 'warn', what: `COLLISION HOLD ${clearance(state)}`, since: null, remedy: 'move the hand back' });

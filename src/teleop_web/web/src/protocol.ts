@@ -21,7 +21,9 @@ export interface Arm {
   reason: string;
   counters: number[];
   joints: Joint[];
+  /** as last said; `heard` is false once it has fallen silent */
   driver: {
+    heard: boolean;
     torque_on: boolean;
     estop: boolean;
     error: string;
@@ -30,7 +32,8 @@ export interface Arm {
     temperature: (number | null)[];
     voltage: (number | null)[];
   } | null;
-  sink: string;
+  /** what executes the commands, as last known: none before a driver is heard, unknown while it has just started */
+  sink: 'simulation' | 'hardware' | 'unknown' | 'none';
 }
 
 export interface NodeRow {

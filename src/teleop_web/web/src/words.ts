@@ -36,6 +36,23 @@ const STOPPED: Record<string, string> = {
   external: 'nobody publishes on /teleop/input/external/frame',
 };
 
+const SINKS: Record<Arm['sink'], [string, Tone]> = { simulation: ['SIMULATION', 'idle'], hardware: ['REAL ARM', 'bad'], unknown: ['not known yet', 'busy'], none: ['no driver', 'busy'] };
+
+/** Say what executes an arm's commands, and whether that is heard. */
+export function sinkText(arm: Pick<Arm, 'sink' | 'driver'>): { text: string; tone: Tone } {
+  const [text, tone] = SINKS[arm.sink];
+  return arm.driver && !arm.driver.heard ? { text: `${text}, not heard`, tone: 'bad' } : { text, tone };
+}
+
+/** Say what executes the commands of all arms: one real arm makes them real. */
+export function sinksText(arms: Pick<Arm, 'sink' | 'driver'>[]): { text: string; tone: Tone } {
+  const worst = (['hardware', 'unknown', 'simulation'] as const).map((sink) => arms.filter((arm) => arm.sink === sink)).find((found) => found.length);
+  if (!worst?.[0]) return { text: 'no arms', tone: 'busy' };
+  const silent = worst.find((arm) => arm.driver && !arm.driver.heard);
+  const { text, tone } = sinkText(silent ?? worst[0]);
+  return { text: text.replace('REAL ARM', 'REAL ARMS'), tone };
+}
+
 /** Say in a few words what an arm does and what the operator can do about it. */
 export function armText(arm: Arm, provider: string): { text: string; tone: Tone } {
   switch (arm.authority) {

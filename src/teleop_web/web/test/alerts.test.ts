@@ -3,6 +3,8 @@ import { alerts } from '../src/alerts';
 import { armText } from '../src/words';
 import { arm, state } from './state';
 
+const working = { heard: true, torque_on: true, estop: false, error: '', write_hz: 100, read_hz: 100, temperature: [], voltage: [] };
+
 test('a healthy graph raises no alert', () => {
   expect(alerts(state())).toEqual([]);
 });
@@ -41,4 +43,15 @@ test.each(['idle', 'countdown', 'driving', 'grace', 'homing', 'replay', 'externa
 
 test('an arm that waits for an open grip says so', () => {
   expect(armText(arm({ must_open: true }), 'webxr').text).toContain('open the grip');
+});
+
+test('an error of a driver asks for a reset of the e-stop only where that is latched', () => {
+  const remedy = (change: object): string => alerts(state({ arms: [arm({ driver: { ...working, error: 'no servo answers', ...change } })] })).find((a) => a.what.includes('no servo'))?.remedy ?? '';
+  expect(remedy({ estop: false })).toContain('until the error is gone and the grip has opened');
+  expect(remedy({ estop: false })).not.toContain('e-stop');
+  expect(remedy({ estop: true })).toContain('reset the e-stop');
+});
+
+test('what a silent driver said last raises no alert', () => {
+  expect(alerts(state({ arms: [arm({ driver: { ...working, heard: false, error: 'old', torque_on: false } })] }))).toEqual([]);
 });

@@ -26,5 +26,5 @@ test('trouble of the page itself stands on top', () => {
 
 test('the stance, the sink and the e-stop buttons are visible inside the headset', () => {
   const text = panelLines({ state: state(), trouble: '', view: 'overshoulder', tile: 'M' }).map((l) => l.text).join('\n');
-  for (const part of ['stance behind', '[sim]', 'E-STOP: Y or B', '100 mm']) expect(text).toContain(part);
+  for (const part of ['stance behind', '[SIMULATION]', 'E-STOP: Y or B', '100 mm']) expect(text).toContain(part);
 });

@@ -11,7 +11,7 @@ export const arm = (change: Partial<Arm> = {}): Arm => ({
   reason: '',
   counters: [],
   joints: [],
-  driver: { torque_on: true, estop: false, error: '', write_hz: 100, read_hz: 100, temperature: [], voltage: [] },
+  driver: { heard: true, torque_on: true, estop: false, error: '', write_hz: 100, read_hz: 100, temperature: [], voltage: [] },
   sink: 'simulation',
   ...change,
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { alerts } from '../src/alerts';
 import { panelLines } from '../src/vr/panel';
-import { armText, buttonTexts, driver, estopText, eventText, JOINT_REASONS, recorderText } from '../src/words';
+import { armText, buttonTexts, driver, estopText, eventText, JOINT_REASONS, recorderText, sinksText, sinkText } from '../src/words';
 import { arm, state } from './state';
 
 const session = (change: object) => ({ ...state().session, ...change });
@@ -85,4 +85,16 @@ test('the headset shows the recorder while there is one', () => {
   expect(shown({ recording: true })).toContain('REC episode 3');
   expect(shown({ notice: 'poor, 3.0 s: no arm was driven' })).toContain('no arm was driven');
   expect(shown(null)).not.toContain('record');
+});
+
+test('one real arm makes all of them real, and a silent one is said to be silent', () => {
+  const silent = { ...arm().driver!, heard: false };
+  const [simulated, real, dead] = [arm(), arm({ sink: 'hardware' }), arm({ driver: silent })];
+  expect(sinkText(dead).text).toBe('SIMULATION, not heard');
+  expect(sinkText(arm({ sink: 'hardware', driver: silent })).text).toBe('REAL ARM, not heard');
+  expect(sinkText(arm({ sink: 'none', driver: null })).text).toBe('no driver');
+  expect(sinksText([simulated, real]).text).toBe('REAL ARMS');
+  expect(sinksText([simulated, dead])).toEqual({ text: 'SIMULATION, not heard', tone: 'bad' });
+  expect(sinksText([simulated, arm({ sink: 'unknown' })]).text).toBe('not known yet');
+  expect(sinksText([]).text).toBe('no arms');
 });

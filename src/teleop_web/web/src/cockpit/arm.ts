@@ -1,6 +1,6 @@
 /** One arm: who drives it, why not, every joint against its limits. */
 import type { Arm, Joint } from '../protocol';
-import { armText, JOINT_REASONS } from '../words';
+import { armText, JOINT_REASONS, sinkText } from '../words';
 import { button, h, text, tone } from './dom';
 
 const degrees = (value: number | null): string => (value === null ? '–' : `${((value * 180) / Math.PI).toFixed(1)}°`);
@@ -57,20 +57,22 @@ export class ArmCard {
     const { text: words, tone: colour } = armText(arm, provider);
     text(this.badge, words);
     tone(this.badge, colour);
-    text(this.sink, { simulation: 'SIMULATION', hardware: 'REAL ARM', none: 'no driver' }[arm.sink] ?? arm.sink);
-    tone(this.sink, arm.sink === 'hardware' ? 'bad' : arm.sink === 'simulation' ? 'idle' : 'busy');
-    const hot = arm.driver ? Math.max(0, ...arm.driver.temperature.map((t) => t ?? 0)) : 0;
+    const sink = sinkText(arm);
+    text(this.sink, sink.text);
+    tone(this.sink, sink.tone);
+    const heard = arm.driver?.heard ?? false;
+    const hot = arm.driver && heard ? Math.max(0, ...arm.driver.temperature.map((t) => t ?? 0)) : 0;
     const facts = [
       arm.hand ? `${arm.hand} hand` : 'no hand',
-      arm.driver ? `driver ${arm.driver.estop ? 'e-stopped' : 'ready'}` : 'driver not heard',
+      !arm.driver || !heard ? 'driver not heard' : `driver ${arm.driver.estop ? 'e-stopped' : arm.driver.error ? 'in error' : 'ready'}`,
       hot > 0 ? `hottest servo ${hot.toFixed(0)} °C` : '',
       arm.counters.some(Boolean) ? `counted: ${['too late', 'sent twice', 'refused', 'hand out of sight', 'limited'].map((n, i) => (arm.counters[i] ? `${n} ${arm.counters[i]}` : '')).filter(Boolean).join(', ')}` : '',
     ];
     text(this.facts, facts.filter(Boolean).join('  ·  '));
     this.torqueOn = arm.driver?.torque_on ?? false;
-    this.torque.disabled = !arm.driver;
-    text(this.torque, arm.driver ? `torque is ${this.torqueOn ? 'on' : 'OFF'}` : 'torque unknown');
-    tone(this.torque, arm.driver && !this.torqueOn ? 'bad' : '');
+    this.torque.disabled = !heard;
+    text(this.torque, heard ? `torque is ${this.torqueOn ? 'on' : 'OFF'}` : 'torque unknown');
+    tone(this.torque, heard && !this.torqueOn ? 'bad' : '');
     for (const joint of arm.joints) {
       let row = this.rows.get(joint.name);
       if (!row) {

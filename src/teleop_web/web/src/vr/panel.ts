@@ -1,7 +1,7 @@
 /** The text panel: which lines, and a layout that never clips, whatever it has to say. */
 import { alerts, clearance } from '../alerts';
 import type { State } from '../protocol';
-import { armText, buttonsFor, driver, estopText, fromPage, recorderText } from '../words';
+import { armText, buttonsFor, driver, estopText, fromPage, recorderText, sinkText } from '../words';
 
 export interface Line {
   text: string;
@@ -43,8 +43,7 @@ export function panelLines({ state, trouble, view, tile }: PanelInput): Line[] {
   if (!fromPage(state) && state.session.provider) add(`the ${driver(state)} drives; this headset only watches`, COLOURS.busy, 1.15, true);
   for (const arm of state.arms) {
     const { text, tone } = armText(arm, state.session.provider);
-    const sink = arm.sink === 'simulation' ? 'sim' : arm.sink === 'hardware' ? 'REAL ARM' : 'no driver';
-    add(`${arm.name.toUpperCase()} [${sink}]  ${text}`, COLOURS[tone], 1.15, true);
+    add(`${arm.name.toUpperCase()} [${sinkText(arm).text}]  ${text}`, COLOURS[tone], 1.15, true);
   }
   if (state.recorder) {
     const { text, tone } = recorderText(state.recorder);
