@@ -16,7 +16,13 @@ import sys
 
 from lerobot.datasets.lerobot_dataset import LeRobotDataset
 
-found = LeRobotDataset("local/exported", root=sys.argv[1])
+try:
+    import torchcodec.decoders
+
+    backend = None
+except (ImportError, RuntimeError):  # it needs the system's FFmpeg; PyAV brings its own
+    backend = "pyav"
+found = LeRobotDataset("local/exported", root=sys.argv[1], video_backend=backend)
 for number in (0, len(found) // 2, len(found) - 1):
     row = found[number]
 print(f"lerobot's own loader: {found.num_episodes} episodes, {len(found)} rows, of {sorted(row)}")

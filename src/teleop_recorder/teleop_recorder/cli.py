@@ -1,6 +1,7 @@
 """``./teleop episodes``: list, look at, repair, check, draw, export and replay recorded episodes.
 
-Exit status 0 when what was asked happened, 1 when a check found differences, 2 when it was refused.
+Exit status 0 when what was asked happened, 1 when a check found differences or an export left out takes that were not ended,
+2 when it was refused.
 """
 
 from __future__ import annotations
@@ -49,15 +50,22 @@ def _export(given: argparse.Namespace) -> int:
 
     formats = {"lerobot": lerobot.export, "act": hdf5_sets.act, "robomimic": hdf5_sets.robomimic}
     with ExitStack() as stack:
-        found = []
+        chosen, left_out = [], 0
         for path in given.sessions:
-            found += stack.enter_context(reading.episodes(layout.find(path), tuple(given.episode)))
-        chosen = [episode for episode in found if episode.complete and episode.rows > 1]
+            session = layout.find(path)
+            found = stack.enter_context(reading.episodes(session, tuple(given.episode)))
+            chosen += [episode for episode in found if episode.complete and episode.rows > 1]
+            wrong = reading.troubles(session, found, asked=bool(given.episode))
+            left_out += len(wrong)
+            short = [episode for episode in found if episode.complete and episode.rows < 2]
+            told = wrong | {layout.episode_name(e.index): f"has {e.rows} rows, too few for a data set" for e in short}
+            for name, text in told.items():
+                print(f"{session.folder.name} {name}: left out, {text}", file=sys.stderr)
         fps = given.fps or grid.best_fps(chosen, not given.without_videos)
         wish = lerobot.Wish(Path(given.to), fps, given.any_rate, not given.without_videos, given.task)
         added = formats[given.format](chosen, wish, print)
-    print(f"{given.to}: {added} episodes added, {fps} Hz")
-    return 0
+    print(f"{given.to}: {added} episodes added, {fps} Hz" + (f", {left_out} left out" if left_out else ""))
+    return 1 if left_out else 0
 
 
 def _verify(given: argparse.Namespace) -> int:

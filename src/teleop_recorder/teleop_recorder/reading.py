@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +67,24 @@ class Episode:
         """Return one data set, whole."""
         values: np.ndarray = self.group[path][:]
         return values
+
+
+def troubles(session: Session, found: Iterable[Episode], asked: bool = False) -> dict[str, str]:
+    """Return the takes of a session that nobody should use yet: name → what is wrong, and what to do.
+
+    Args:
+        session: its file opens.
+        found: the episodes of it that opened.
+        asked: tell of those alone.
+    """
+    complete = {episode_name(episode.index): episode.complete for episode in found}
+    named = set(complete)
+    if not asked:
+        with h5py.File(session.hdf5) as file:
+            named |= {*file["episodes"], *map(episode_name, session.take_files())}
+    wrong = {name: "was not ended" if name in complete else "is gone, or does not open" for name in sorted(named)}
+    repair = f"./teleop episodes repair {session.folder}"
+    return {name: f"{text}; {repair}" for name, text in wrong.items() if not complete.get(name, False)}
 
 
 @contextmanager

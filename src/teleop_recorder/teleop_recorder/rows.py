@@ -2,12 +2,12 @@
 
 A row is made when its commit is ``HOLD`` old, so that topics may overtake each other by that much without a row changing. Commits
 are put in order by the steady clock of the guard's machine and by their numbers: the stamps' clock may be set while they come.
+The other records tell their stamps alone; commits, which tell both clocks, tell how the stamps of before and after a step lie.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,35 +15,11 @@ from teleop_common.enums import Authority
 from teleop_common.records import AuthorityState, GuardState, JointCommand, JointState, SimState, TeleopFrame
 from teleop_recorder import channels
 from teleop_recorder.poses import ScenePoses
+from teleop_recorder.steady import KEEP, Recent, Scale
 
 HOLD = 100_000_000  # [ns]
-_KEEP = 2_000_000_000  # [ns], how long a record waits to be asked for
 _Place = tuple[int, int]  # of a commit in their order: time on the steady clock [ns], number
 _NONE: _Place = (0, 0)
-
-
-@dataclass
-class _Recent:
-    """Records of one kind by stamp."""
-
-    stamps: list[int] = field(default_factory=list)
-    values: list[Any] = field(default_factory=list)
-
-    def add(self, stamp: int, value: Any) -> None:
-        at = bisect_right(self.stamps, stamp)
-        self.stamps.insert(at, stamp)
-        self.values.insert(at, value)
-
-    def at(self, stamp: int) -> Any:
-        """Return the newest that is not younger than ``stamp``, or None."""
-        number = bisect_right(self.stamps, stamp)
-        return self.values[number - 1] if number else None
-
-    def forget(self, before: int) -> None:
-        """Drop what is older than ``before``, but for the newest of it: slow topics stay in force."""
-        keep = bisect_right(self.stamps, before) - 1
-        if keep > 0:
-            del self.stamps[:keep], self.values[:keep]
 
 
 @dataclass
@@ -95,9 +71,9 @@ class Rows:
         self.channels = channels.channels(arms, joints, aim, head) | (poses.channels() if poses else {})
         self._commits: dict[_Place, _Commit] = {}
         self._frames: dict[tuple[int, int], TeleopFrame] = {}
-        self._frame_times = _Recent()
-        self._authority, self._guard, self._sim = _Recent(), _Recent(), _Recent()
-        self._measured = {arm: _Recent() for arm in arms}
+        self._scale = Scale()
+        self._frame_times, self._authority, self._guard, self._sim = (Recent(self._scale) for _ in range(4))
+        self._measured = {arm: Recent(self._scale) for arm in arms}
         self._last_commit: int | None = None
         self._began: int | None = None
         self._written, self._late = _NONE, 0
@@ -114,9 +90,12 @@ class Rows:
     def on_command(self, arm: str, command: JointCommand, received: int) -> None:
         """Take one arm's command; one whose row is written already is too late, and counts as lost."""
         if arm in self._arms:
+            if command.commit_time_ns and self._scale.learn(command.header.stamp, command.commit_time_ns):
+                for kept in self._kept():
+                    kept.place_again()
             place = command.commit_time_ns, command.commit
             # a steady clock that is behind by more is another one: the guard's machine was started anew
-            if place <= self._written and self._written[0] - place[0] < _KEEP:
+            if place <= self._written and self._written[0] - place[0] < KEEP:
                 self._late += 1
                 return
             self._commits.setdefault(place, _Commit(command.header.stamp, received)).arms[arm] = command
@@ -152,24 +131,29 @@ class Rows:
             heard: everything received before this was handed in [ns since the epoch].
             until: the last stamp wanted [ns]; None: those whose hold is over.
         """
-        limit = heard - HOLD if until is None else until
+        limit = self._of_now(heard) - HOLD if until is None else self._of_now(until)
         places = sorted(self._commits)
         # one that is due takes those before it along, whatever their stamps say
-        due = max((n for n, place in enumerate(places, 1) if self._commits[place].stamp <= limit), default=0)
-        made = [self._row(place, self._commits.pop(place)) for place in places[:due]]
-        self._forget(heard - HOLD - _KEEP)
+        due = max((n for n, place in enumerate(places, 1) if self._of_commit(place) <= limit), default=0)
+        made = [self._row(place, self._of_commit(place), self._commits.pop(place)) for place in places[:due]]
+        # no further than commits are heard: a clock that was set on makes nothing old
+        before = min(self._of_now(heard), self._scale.now or self._of_now(heard)) - HOLD - KEEP
+        for key in self._frame_times.forget(before):
+            self._frames.pop(key, None)
+        for kept in self._kept():
+            kept.forget(before)
         return made
 
-    def _forget(self, before: int) -> None:
-        for kept in (self._authority, self._guard, self._sim, *self._measured.values()):
-            kept.forget(before)
-        times = self._frame_times
-        keep = max(bisect_right(times.stamps, before) - 1, 0)
-        for key in times.values[:keep]:
-            self._frames.pop(key, None)
-        times.forget(before)
+    def _kept(self) -> Iterator[Recent]:
+        yield from (self._frame_times, self._authority, self._guard, self._sim, *self._measured.values())
 
-    def _row(self, place: _Place, commit: _Commit) -> Row:
+    def _of_now(self, stamp: int) -> int:
+        return self._scale.of(stamp, self._scale.now)
+
+    def _of_commit(self, place: _Place) -> int:
+        return self._scale.of_commit(self._commits[place].stamp, place[0])
+
+    def _row(self, place: _Place, at: int, commit: _Commit) -> Row:
         number = place[1]
         last, self._last_commit = self._last_commit, number
         lost = self._late + (number - last - 1 if last is not None and last < number else 0)
@@ -180,32 +164,32 @@ class Rows:
         command = next(iter(commit.arms.values()))
         channels.put_commit(row, command, commit.received, self._began)
         frame = self._frames.get((command.connection, command.frame_sequence))
-        if frame is None and (key := self._frame_times.at(commit.stamp)) is not None:
+        if frame is None and (key := self._frame_times.at(at)) is not None:
             frame = self._frames.get(key)
         if frame is not None:
             channels.put_frame(row, frame, self._aim, self._head)
         for arm, its in commit.arms.items():
             channels.put_command(row, arm, its, self._joints)
-        self._put_measured(row, commit)
-        state: AuthorityState | None = self._authority.at(commit.stamp)
+        self._put_measured(row, at, commit)
+        state: AuthorityState | None = self._authority.at(at)
         for authority in state.arms if state is not None else ():
             if authority.arm in self._arms:
                 channels.put_authority(row, authority)
-        if (guard := self._guard.at(commit.stamp)) is not None:
+        if (guard := self._guard.at(at)) is not None:
             channels.put_guard(row, guard)
-        self._put_poses(row, commit.stamp)
+        self._put_poses(row, at)
         return row
 
-    def _put_measured(self, row: Row, commit: _Commit) -> None:
+    def _put_measured(self, row: Row, at: int, commit: _Commit) -> None:
         """Fill in the joints of an arm that got no command: its torque is off, but it can be moved by hand."""
         for arm in self._arms:
-            state: JointState | None = self._measured[arm].at(commit.stamp) if arm not in commit.arms else None
+            state: JointState | None = self._measured[arm].at(at) if arm not in commit.arms else None
             if state is not None and len(state.position) == self._joints:
                 row[f"control/{arm}/measured"] = state.position
                 row[f"control/{arm}/feedback_ns"] = state.header.stamp
 
-    def _put_poses(self, row: Row, stamp: int) -> None:
-        sim: SimState | None = self._sim.at(stamp)
+    def _put_poses(self, row: Row, at: int) -> None:
+        sim: SimState | None = self._sim.at(at)
         if sim is not None:
             channels.put_sim(row, sim)
         if self._poses is None:
@@ -216,7 +200,7 @@ class Rows:
         names: list[str] = []
         positions: list[float] = []
         for arm in self._arms:
-            state: JointState | None = self._measured[arm].at(stamp)
+            state: JointState | None = self._measured[arm].at(at)
             if state is not None:
                 names += state.name
                 positions += state.position

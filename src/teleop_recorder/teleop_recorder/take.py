@@ -109,7 +109,8 @@ class Take:
     def picture(self, camera: str, picture: Picture, received: int) -> None:
         """Add a picture of a recorded camera; one of before the take is passed over."""
         self._heard[camera] = received
-        if camera not in self.file.pictures or picture.stamp < self.began:
+        if camera not in self.file.pictures or (picture.stamp < self.began and not self._accepted[camera]):
+            # after the first one a smaller stamp tells of a clock that was set back
             return
         number = self._encoders.add(camera, picture.data, picture.stamp) if self._encoders is not None else -1
         self._accepted[camera].append(number)

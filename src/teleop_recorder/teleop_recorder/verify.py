@@ -80,12 +80,10 @@ def verify(session: Session, bag: Bag, data_set: Path | None = None) -> Report:
 
 def _takes(session: Session, found: list[Episode], report: Report) -> None:
     """Tell which takes of the session cannot be compared."""
-    opened = {episode_name(episode.index): episode.complete for episode in found}
-    with h5py.File(session.hdf5) as file:
-        named = {*file["episodes"], *map(episode_name, session.take_files())}
-    for name in sorted(named):
-        trouble = "was not ended" if name in opened else "is gone, or does not open"
-        report.hold("takes", opened.get(name, False), f"{name}: {trouble}; ./teleop episodes repair {session.folder}")
+    wrong = reading.troubles(session, found)
+    report.hold("takes", True, "", sum(episode.complete for episode in found))
+    for name, text in wrong.items():
+        report.hold("takes", False, f"{name}: {text}")
 
 
 @dataclass
@@ -95,8 +93,8 @@ class _Told:
     Attributes:
         episode: see there.
         control: arm → name → values of ``control/<arm>/``.
-        began: when the take began [ns since the epoch].
-        last: stamp of its last row [ns].
+        began: when the take began, by the guard's steady clock [ns].
+        last: its last row, by the same [ns].
         seen: arm → rows whose command was found.
         without_row: arm → numbers of the commits that have none.
     """
@@ -112,8 +110,10 @@ class _Told:
     def of(cls, episode: Episode) -> _Told:
         """Read what is compared."""
         control = {arm: {key: episode.column(f"control/{arm}/{key}") for key in _CONTROL} for arm in episode.arms}
-        began = int(episode.group.attrs["started_ns"])
-        last = int(episode.column("meta/time/stamp_ns").max(initial=began))
+        stamps, steady = episode.column("meta/time/stamp_ns"), episode.column("meta/time/monotonic_ns")
+        # before the first row nobody sets a clock unseen; a take without rows lacks none
+        began = int(steady[0] - max(stamps[0] - int(episode.group.attrs["started_ns"]), 0)) if len(steady) else 1
+        last = int(steady.max(initial=0))
         return cls(episode, control, began, last, {arm: set() for arm in episode.arms}, {arm: [] for arm in episode.arms})
 
     def command(self, row: int, arm: str, record: JointCommand, report: Report) -> None:
@@ -159,7 +159,7 @@ def _journal(session: Session, chosen: list[Episode], bag: Bag, report: Report) 
                 found[0].command(found[1], arms[topic], record, report)
                 continue
             for told in tolds:
-                if told.began <= record.header.stamp <= told.last and arms[topic] in told.without_row:
+                if told.began <= record.commit_time_ns <= told.last and arms[topic] in told.without_row:
                     told.without_row[arms[topic]].append(record.commit)
         elif topic in cameras:
             taken[cameras[topic]].add(pictures.decode(data).stamp)

@@ -147,6 +147,33 @@ def test_statistics_are_those_of_all_rows(session, tmp_path):
     assert np.shape(stats["observation.images.top"]["mean"]) == (3, 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (
+            lambda file: file["episodes/episode_00001"].attrs.__setitem__("complete", False),
+            "episode_00001: left out, was not ended",
+        ),
+        (
+            lambda file: file["episodes"].__setitem__("episode_00002", h5py.ExternalLink("takes/episode_00002.hdf5", "/")),
+            "episode_00002: left out, is gone, or does not open",
+        ),
+    ],
+)
+def test_take_that_was_not_ended_is_named_with_what_to_do_and_the_rest_is_exported(session, tmp_path, capsys, harm, words):
+    with h5py.File(session.hdf5, "a") as file:
+        harm(file)
+    assert run(session.folder, "--to", tmp_path / "set", "--fps", 20, "--without-videos") == 1
+    said = capsys.readouterr()
+    assert words in said.err
+    assert f"./teleop episodes repair {session.folder}" in said.err
+    assert ", 1 left out" in said.out
+    # of what was not asked for nothing is said
+    to = tmp_path / "one"
+    assert run(session.folder, "--to", to, "--fps", 20, "--episode", 0, "--without-videos") == 0
+    assert not capsys.readouterr().err
+
+
 def test_folder_with_something_else_is_left_alone(session, tmp_path, capsys):
     (tmp_path / "set").mkdir()
     (tmp_path / "set/thesis.txt").write_text("mine")
@@ -252,6 +279,18 @@ def test_take_whose_wall_clock_was_set_back_is_exported_by_the_steady_one(sessio
     changed(session, "meta/time/monotonic_ns", set_back)
     assert run(session.folder, "--to", tmp_path / "none", "--fps", 20, "--episode", 0, "--without-videos") == 2
     assert "nobody knows its times" in capsys.readouterr().err
+
+
+def test_pictures_of_after_a_clock_was_set_back_are_in_the_take(tmp_path):
+    bench = make_bench(tmp_path, cameras=("overhead",), session="s")
+    bench.do(EpisodeCommand.START, "stack")
+    stamps = [stamp(n) - (3_600_000_000_000 if n >= 3 else 0) for n in range(6)]
+    for number, at in enumerate([stamp(-1), *stamps], 1):  # the first is of before the take
+        bench.recorder.hear([Sample(CAMERA, image(number, at), at, number)], 0.0, at)
+    bench.step(20)
+    bench.do(EpisodeCommand.END)
+    with h5py.File(tmp_path / "s/episodes.hdf5") as file:
+        assert file["episodes/episode_00000/cameras/overhead/stamp_ns"][:].tolist() == stamps
 
 
 def test_pictures_are_found_by_the_wall_clock_that_was_set_on_during_the_take(session):

@@ -7,7 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from recorder_bench import ARMS, command, make_bench, stamp
+from recorder_bench import ARMS, authority, command, frame, guard, make_bench, sim, stamp
 
 from teleop_common.enums import Authority, EpisodeCommand, Reason
 from teleop_common.records import Header
@@ -375,6 +375,47 @@ def test_clock_that_is_set_back_during_a_take_loses_and_disorders_nothing(bench,
         take = file["episodes/episode_00000"]
         assert take["meta/commit"][:].tolist() == list(range(1, 251))
         assert take["meta/time/episode_time"][:] == pytest.approx(np.arange(250) * 0.01)
+
+
+def drive(bench, step, late):
+    """Drive for 200 commits, told ``late`` polls after the rest; at the 100th the stamps' clock is set by ``step`` [ns]."""
+
+    def shifted(n):
+        return step if n >= 100 else 0
+
+    def said(record, n):
+        return record._replace(header=Header(record.header.stamp + shifted(n)))
+
+    waiting = []
+    bench.do(START)
+    for n in range(200):
+        at = stamp(n) + shifted(n) + 2_000_000
+        beside = [("/teleop/frame", frame(n)), ("/sim/state", sim(n)), ("/teleop/authority", authority(n))]
+        beside += [("/teleop/guard/state", guard(n))] if n % 10 == 5 else []
+        samples = [bench.sample(topic, said(record, n), at) for topic, record in beside]
+        waiting.append([bench.sample(f"/{arm}/joint_command", said(command(n, arm), n), at) for arm in ARMS])
+        samples += waiting.pop(0) if len(waiting) > late else []
+        bench.recorder.hear(samples, n * 0.01, at)
+    rest = [sample for samples in waiting for sample in samples]
+    bench.recorder.hear(rest, 2.0, stamp(200) + step)
+    assert bench.recorder.command(END, "", 2.0, stamp(200) + step).success
+
+
+@pytest.mark.parametrize("step", [-3_600_000_000_000, -500_000_000, 3_600_000_000_000])
+@pytest.mark.parametrize("late", [0, 3])
+def test_rows_have_what_belongs_to_them_also_around_a_step_of_the_clock(tmp_path, step, late):
+    takes = []
+    for name, by in (("steady", 0), ("set", step)):
+        drive(make_bench(tmp_path, session=name), by, late)
+        with h5py.File(tmp_path / name / "episodes.hdf5") as file:
+            take = file["episodes/episode_00000"]
+            paths = ["meta/commit", "meta/frame/sequence", "meta/time/physics_step", "authority/left/engage", "guard/scale"]
+            takes.append({path: take[path][:] for path in paths} | {"guard": take["guard/stamp_ns"][:]})
+    steady, stepped = takes
+    for path in steady:
+        expected = steady[path] + (step * (steady[path] >= stamp(100)) if path == "guard" else 0)
+        assert stepped[path] == pytest.approx(expected, nan_ok=True), path
+    assert len(steady["meta/commit"]) == 200
 
 
 def test_guard_that_starts_anew_during_a_take_adds_rows_and_is_not_late(bench, tmp_path):
