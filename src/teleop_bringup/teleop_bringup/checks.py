@@ -104,6 +104,11 @@ def ports(text: str, arms: list[str]) -> dict[str, str]:
     return found
 
 
+def emulated(port: str) -> bool:
+    """Return whether a process is behind ``port``, not an adapter: a pseudo-terminal, as ``./teleop emulate`` serves them."""
+    return Path(port).resolve().parent == Path("/dev/pts")
+
+
 def parameters(path: Path, nodes: Iterable[str]) -> None:
     """Check the shape of a parameter file: node (or ``/**``) → ``ros__parameters`` → parameters.
 

@@ -15,12 +15,14 @@ from teleop_common import limits
 from teleop_hw_so101 import calibration
 
 SEED = 1  # of the emulated units
-_EMULATED_TIMEOUT = 0.03  # [s]
+# the emulator is a process among others, which waits for its turn where servos do not [s]
+_EMULATED_TIMEOUT = 0.03
 
 
-def _drivers(found: dict[str, str], folder: str, **fixed: float) -> list[LaunchDescriptionEntity]:
+def _drivers(found: dict[str, str], folder: str, patient: bool = False) -> list[LaunchDescriptionEntity]:
     described = []
     for arm, port in found.items():
+        fixed = {"reply_timeout": _EMULATED_TIMEOUT} if patient or checks.emulated(port) else {}
         calibration = str(Path(folder, f"{arm}.json")) if folder else ""
         described.append(
             graph.node(
@@ -63,8 +65,7 @@ def _emulated(arms: list[str], robot: limits.RobotLimits, log: str) -> list[Laun
     )  # fmt: skip
     scene = graph.node("teleop_hw_so101", "emulated_scene", when=graph.ARMS_SIDE, folder=str(folder))
     found = {arm: str(folder / arm) for arm in arms}
-    # the emulator is a process among others, which waits for its turn where servos do not
-    return [emulator, scene, *graph.camera_nodes(), *_drivers(found, str(folder), reply_timeout=_EMULATED_TIMEOUT)]
+    return [emulator, scene, *graph.camera_nodes(), *_drivers(found, str(folder), patient=True)]
 
 
 def nodes() -> list[LaunchDescriptionEntity]:

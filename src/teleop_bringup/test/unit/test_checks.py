@@ -1,3 +1,5 @@
+import os
+
 import pytest
 import yaml
 
@@ -139,3 +141,14 @@ def test_ports_that_cannot_be_say_what_to_write(text, says):
     with pytest.raises(ConfigError, match="launch argument 'ports'") as caught:
         checks.ports(text, ["left", "right"])
     assert says in str(caught.value)
+
+
+def test_pseudo_terminal_is_told_from_an_adapter(tmp_path):
+    ours, theirs = os.openpty()
+    link = tmp_path / "left"
+    link.symlink_to(os.ttyname(theirs))
+    assert checks.emulated(str(link))
+    assert not checks.emulated("/dev/ttyACM0")
+    assert not checks.emulated("auto")
+    os.close(ours)
+    os.close(theirs)
