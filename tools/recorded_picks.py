@@ -79,11 +79,13 @@ def report(session: Path, data_set: Path) -> tuple[bool, dict[str, Any]]:
         counts = {name: json.loads(group.attrs["counts"]) for name, group in file["episodes"].items()}
     uneven = {f"{e} {t}": c for e, its in counts.items() for t, c in its.items() if len(set(c.values())) > 1}
     messages = sum(c["published"] for its in counts.values() for c in its.values())
+    topics = {topic for its in counts.values() for topic in its}
     exported = said(cli.main, "export", str(session), "--to", str(data_set))
     verified = said(cli.main, "verify", str(session), "--against", str(data_set))
     again = said(resim.main, str(session / "journal"))
     figures = {
         "messages": messages,
+        "topics": len(topics),
         "uneven": uneven,
         "export": exported[1][-1:],
         "verify": verified[1],

@@ -11,6 +11,8 @@ from std_srvs.srv import Trigger
 from teleop_common.runner import TeleopNode
 from teleop_interfaces.srv import EpisodeCommand, Home, ReplaySeek
 
+REPLAYER = "/teleop/replayer/state"  # who publishes it replays a take, as a picture or onto arms
+
 
 class Actions:
     """Calls services by the name of the action, never waiting for an answer.
@@ -39,7 +41,13 @@ class Actions:
         }
 
     def call(self, action: str) -> None:
-        """Call what ``action`` stands for; a service that is not there is warned of once."""
+        """Call what ``action`` stands for; a service that is not there is warned of once.
+
+        Recording is not toggled while a take is replayed: whoever lives says so, so that a killed replayer bars nothing.
+        """
+        if action == "record_toggle" and self._node.count_publishers(REPLAYER):
+            self._node.get_logger().warning("action 'record_toggle': a take is being replayed; end the replay first")
+            return
         for client, request in self._calls[action]:
             name = client.srv_name
             if not client.service_is_ready():

@@ -8,13 +8,14 @@ import pytest
 
 pytest.importorskip("rclpy")
 
+from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
 from teleop_common import qos, records  # noqa: E402
 from teleop_common.enums import Command, PoseFlags, Provider, Session  # noqa: E402
 from teleop_common.records import Controller, Header, Pose, TeleopFrame, TrackedPose  # noqa: E402
 from teleop_common.testing import probe, process  # noqa: E402
-from teleop_interfaces.srv import ReplaySeek, SessionCommand, SetStance  # noqa: E402
+from teleop_interfaces.srv import EpisodeCommand, ReplaySeek, SessionCommand, SetStance  # noqa: E402
 
 ARMS = ("left", "right")
 
@@ -140,6 +141,36 @@ def test_press_of_b_calls_every_estop(domain):
             return set(called) == set(names)
 
         g.p.until(pressed, 8.0, "e-stop calls")
+
+
+def test_record_button_does_nothing_while_a_take_is_replayed(domain):
+    with graph(domain) as g:
+        called = []
+
+        def toggle(request, response):
+            called.append(request.command)
+            response.success = True
+            return response
+
+        g.p.serve(EpisodeCommand, "/teleop/recorder/command", toggle)
+        g.connect()
+
+        def held():
+            """Hold A for longer than half a second, and let go."""
+            for pressed in (*[True] * 14, False):
+                g.send(primary=pressed)
+                time.sleep(0.05)
+            return called
+
+        g.p.until(held, 8.0, "a take begun by the button")
+        replayer = g.p.create_publisher(String, "/teleop/replayer/state", qos.LATCHED)
+        time.sleep(0.5)  # for the session to hear of it
+        before = len(called)
+        held()
+        time.sleep(0.2)
+        assert len(called) == before
+        g.p.destroy_publisher(replayer)
+        g.p.until(lambda: len(held()) > before, 8.0, "the button again")
 
 
 def test_autostart_runs_faults_with_its_provider_and_runs_again(domain):

@@ -24,9 +24,9 @@ def test_pictures_come_on_demand_with_the_stamp_of_the_state(domain):
         node.create_subscription(CameraInfo, "/teleop/cameras/left_wrist/camera_info", infos.append, qos.NEWEST)
         node.until(lambda: len(images) >= 3 and infos, 10.0, "three pictures")
         image = images[-1]
-        assert Image.open(io.BytesIO(bytes(image.data))).size == (320, 240)
+        assert Image.open(io.BytesIO(bytes(image.data))).size == (640, 480)
         assert (image.format, image.header.frame_id) == ("jpeg", "left_wrist_optical")
-        assert (infos[-1].width, infos[-1].height) == (320, 240)
+        assert (infos[-1].width, infos[-1].height) == (640, 480)
         assert infos[-1].k[0] == infos[-1].k[4] > 100.0
         stamp = image.header.stamp.sec * 1_000_000_000 + image.header.stamp.nanosec
         assert stamp in {state.header.stamp for state in states}
