@@ -32,6 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
             if chosen.offset is not None or chosen.start is not None:
                 parser.error("--offset and --start are for recordings; a bag has its times")
             if not chosen.target.endswith(".mcap"):
+                if chosen.source.endswith(".mcap"):
+                    parser.error(
+                        f"source: {chosen.source!r} is no recording of Isaac Teleop; name one, or a target that ends in .mcap"
+                    )
                 parser.error(f"target: got {chosen.target!r}, allowed a name that ends in .mcap; a bag becomes one file")
             report = convert.to_recording(chosen.source, chosen.target, chosen.topic)
     except TeleopError as error:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from teleop_common import bag as bags
@@ -32,11 +34,15 @@ def to_bag(source: str | Path, target: str | Path, offset_ns: int | None = None,
         start_ns: as of ``load``.
 
     Raises:
-        ConfigError: no recording, or the target exists.
+        ConfigError: no recording, or the target exists or cannot be written.
     """
     _must_be_new(target)
     loaded = load(source, offset_ns, start_ns)
-    bags.write(target, {TOPIC: TeleopFrame, NOTES: String}, _rows(loaded))
+    try:
+        bags.write(target, {TOPIC: TeleopFrame, NOTES: String}, _rows(loaded))
+    except (OSError, RuntimeError) as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise _unwritable(target, error) from error
     return [*loaded.report, f"{len(loaded.frames)} frames on {TOPIC}, ROS time is monotonic time plus {loaded.offset_ns} ns"]
 
 
@@ -49,11 +55,12 @@ def to_recording(source: str | Path, target: str | Path, topic: str = "") -> lis
         topic: the frames' topic; empty takes the only ``/teleop/input/<provider>/frame``.
 
     Raises:
-        ConfigError: no such frames, numbers that the format cannot hold, or the target exists.
+        ConfigError: no such frames, numbers that the format cannot hold, or the target exists or cannot be written.
     """
     _must_be_new(target)
     recording = bag.read(source, topic)
-    topics, notes = _notes(source)
+    # another provider's frames may have the same numbers
+    topics, notes = _notes(source) if recording.topic == TOPIC else (dict(TOPICS), {})
     part = Path(f"{target}.part")
     try:
         with open(part, "wb") as stream:
@@ -65,9 +72,10 @@ def to_recording(source: str | Path, target: str | Path, topic: str = "") -> lis
     except RecordError as error:
         raise ConfigError("bag", str(source), str(error), "frames that the format holds", "mend the bag") from error
     except OSError as error:
-        raise ConfigError("recording", str(target), error.strerror, "a file that can be written", "name another") from error
+        raise _unwritable(target, error) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # where it could not be made it need not go
+            part.unlink()
     report = [f"{len(recording.data)} frames of {recording.topic} to {', '.join(topics.values())}"]
     connections = len(set(recording.connections))
     if connections > 1:
@@ -113,5 +121,14 @@ def _steps(recording: bag.Recording, notes: dict[int, str], channels: set[str], 
 
 
 def _must_be_new(target: str | Path) -> None:
-    if Path(target).exists():
+    try:
+        there = Path(target).exists() or Path(target).is_symlink()
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    if there:
         raise ConfigError("target", str(target), "something that exists", "a new name", "name another, or move it away")
+
+
+def _unwritable(target: str | Path, error: Exception) -> ConfigError:
+    text = getattr(error, "strerror", None) or " ".join(str(error).split())
+    return ConfigError("target", str(target), text, "where something can be written", "name another place")

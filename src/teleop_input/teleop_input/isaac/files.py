@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from mcap.exceptions import McapError
-from mcap.records import Channel, McapRecord, Message, Metadata
+from mcap.records import Channel, Header, McapRecord, Message, Metadata
 from mcap.records import Schema as McapSchema
-from mcap.stream_reader import StreamReader
 from mcap.writer import CompressionType, Writer
+from zstandard import ZstdError
 
 from teleop_common.errors import ConfigError
 from teleop_input.isaac.bfbs import binary_schema
+from teleop_input.isaac.container import Container
 from teleop_input.isaac.wire import (
     CONTROLLER,
     HEAD,
@@ -37,7 +38,10 @@ TOPICS = {"left": "controllers/left_controller", "right": "controllers/right_con
 KINDS = {"left": CONTROLLER, "right": CONTROLLER, "head": HEAD}
 _ENDS = {channel: "/" + topic.split("/")[1] for channel, topic in TOPICS.items()}
 _CLOCK = "xr_teleop_clock"  # metadata of our own: what joins the file's monotonic times to ROS time
-_BROKEN = (McapError, struct.error, ValueError, OSError, MemoryError)
+_OFFSET = "ros_minus_monotonic_ns"
+_PROFILE = "teleop"
+# RuntimeError: lz4
+_BROKEN = (McapError, ZstdError, RuntimeError, struct.error, ValueError, OSError, MemoryError)
 
 
 class Timed(NamedTuple):
@@ -55,9 +59,9 @@ class Contents:
         records: of each channel that the file has, in the file's order.
         topics: their topics.
         offset_ns: ROS time less monotonic time, where the file says it.
-        left_out: topics of other kinds, which are not read.
+        left_out: topics of other kinds, and metadata that says nothing, which are not read.
         completed: records that lacked a time, pose or inputs, which then read zero and invalid.
-        problem: why the file could not be read to its end, or nothing.
+        problem: what is missing at the file's end, or why it could not be read to it, or nothing.
     """
 
     records: dict[str, list[Timed]] = field(default_factory=dict)
@@ -69,12 +73,14 @@ class Contents:
 
 
 def is_recording(path: str | Path) -> bool:
-    """Return whether ``path`` is an MCAP file whose first channel is in FlatBuffers, as Isaac Teleop writes."""
+    """Return whether ``path`` is an MCAP file of Isaac Teleop's profile, or whose first channel is in FlatBuffers as there."""
     if Path(path).suffix != ".mcap" or not Path(path).is_file():
         return False
     try:
         with open(path, "rb") as stream:
-            for record in StreamReader(stream).records:
+            for record in _container(path, stream).records():
+                if isinstance(record, Header) and record.profile == _PROFILE:
+                    return True
                 if isinstance(record, Channel):
                     return record.message_encoding == "flatbuffer"
     except _BROKEN:
@@ -93,8 +99,10 @@ def read(path: str | Path) -> Contents:
     channels: dict[int, str] = {}
     try:
         with open(path, "rb") as stream:
-            for item in StreamReader(stream).records:
+            container = _container(path, stream)
+            for item in container.records():
                 _take(item, out, schemas, channels, str(path))
+            out.problem = container.problem
     except ConfigError:
         raise
     except (FileNotFoundError, IsADirectoryError) as error:
@@ -102,7 +110,8 @@ def read(path: str | Path) -> Contents:
     except _BROKEN as error:
         out.problem = f"{type(error).__name__} {error}".strip()
     if not any(out.records.values()):
-        got = out.problem or ", ".join([*out.topics.values(), *out.left_out]) or "no channel"
+        got = f"nothing ({out.problem})" if out.problem else ", ".join([*out.topics.values(), *out.left_out])
+        got = got or "no channel"
         raise _problem(path, got, f"records of {CONTROLLER} or {HEAD}", "record head or controllers")
     return out
 
@@ -135,7 +144,10 @@ def _take(item: McapRecord, out: Contents, schemas: dict[int, str], channels: di
         out.completed += not whole
         rows.append(Timed(item.log_time, record))
     elif isinstance(item, Metadata) and item.name == _CLOCK:
-        out.offset_ns = int(item.metadata["ros_minus_monotonic_ns"])
+        try:
+            out.offset_ns = int(item.metadata.get(_OFFSET, ""))
+        except ValueError:
+            out.left_out.append(f"metadata {_CLOCK}, which names no time")
 
 
 def complete(record: Record, log_ns: int) -> tuple[Record, bool]:
@@ -172,9 +184,9 @@ def write(
         RecordError: as of ``encode``.
     """
     writer = Writer(stream, compression=CompressionType.NONE)
-    writer.start(profile="teleop", library="xr_teleop")
+    writer.start(profile=_PROFILE, library="xr_teleop")
     if offset_ns is not None:
-        writer.add_metadata(_CLOCK, {"ros_minus_monotonic_ns": str(offset_ns)})
+        writer.add_metadata(_CLOCK, {_OFFSET: str(offset_ns)})
     kinds = {}
     for kind in sorted({KINDS[c] for c in topics}):
         kinds[kind] = writer.register_schema(f"{schema().namespace}.{kind}", "flatbuffer", binary_schema(schema(), kind))
@@ -183,6 +195,10 @@ def write(
         for channel, (log_ns, record) in row.items():
             writer.add_message(ids[channel], log_ns, encode(record), log_ns, sequence)
     writer.finish()  # type: ignore[no-untyped-call]
+
+
+def _container(path: str | Path, stream: IO[bytes]) -> Container:
+    return Container(stream, Path(path).stat().st_size)
 
 
 def _problem(path: str | Path, value: str, allowed: str, remedy: str) -> ConfigError:

@@ -91,6 +91,39 @@ def test_command_converts_both_ways_by_what_the_source_is(tmp_path, capsys):
     assert load.load(tmp_path / "b.mcap").frames[0].header.stamp == 2_500_000_000
 
 
+def test_notes_are_those_of_the_isaac_frames_alone(tmp_path):
+    loaded = load.load(written(tmp_path / "a.mcap", drops()))
+    other = [frame._replace(provider="webxr", connection=9) for frame in loaded.frames]
+    topics = {"left": "c/left_controller"}
+    rows = [(convert.NOTES, String(json.dumps({"topics": topics})), 1)]
+    rows += [(topic, f, f.header.stamp) for topic, f in zip(["/teleop/input/webxr/frame"] * 30, other)]
+    rows += [(load.TOPIC, f, f.header.stamp) for f in loaded.frames]
+    kinds = {load.TOPIC: TeleopFrame, "/teleop/input/webxr/frame": TeleopFrame, convert.NOTES: String}
+    bags.write(tmp_path / "bag", kinds, rows)
+    convert.to_recording(tmp_path / "bag", tmp_path / "web.mcap", "/teleop/input/webxr/frame")
+    convert.to_recording(tmp_path / "bag", tmp_path / "isaac.mcap", load.TOPIC)
+    assert files.read(tmp_path / "web.mcap").topics == files.TOPICS
+    assert files.read(tmp_path / "isaac.mcap").topics == topics
+
+
+@pytest.mark.parametrize("end", ["", ".mcap"])
+def test_target_that_cannot_be_written_is_told_in_one_line(tmp_path, capsys, end):
+    source = written(tmp_path / "a.mcap", drops())
+    convert.to_bag(source, tmp_path / "bag")
+    for place in ("/proc/foo", str(source / "x"), str(tmp_path / ("x" * 300))):
+        assert cli.main(["isaac", str(tmp_path / "bag" if end else source), place + end]) == 1
+        error = capsys.readouterr().err
+        assert error.startswith("teleop: target")
+        assert error.count("\n") == 1
+
+
+def test_source_that_is_neither_is_told_as_such(tmp_path, capsys):
+    (tmp_path / "a.mcap").write_bytes(b"")
+    with pytest.raises(SystemExit):
+        cli.main(["isaac", str(tmp_path / "a.mcap"), str(tmp_path / "bag")])
+    assert "no recording of Isaac Teleop" in capsys.readouterr().err
+
+
 def test_existing_target_is_never_overwritten(tmp_path, capsys):
     source = written(tmp_path / "a.mcap", drops())
     (tmp_path / "there.mcap").write_text("mine")

@@ -1,12 +1,14 @@
 """Isaac Teleop's files."""
 
 import io
+import re
 
 import pytest
 
 pytest.importorskip("flatbuffers")
 pytest.importorskip("mcap")
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from mcap.reader import make_reader
 from mcap.writer import CompressionType, Writer
 
@@ -37,10 +39,10 @@ def written(tmp_path, steps, **options):
     return path
 
 
-def by_hand(path, channels, compression=CompressionType.NONE):
+def by_hand(path, channels, compression=CompressionType.NONE, **options):
     """Write (topic, schema name, records)."""
     with open(path, "wb") as stream:
-        writer = Writer(stream, compression=compression)
+        writer = Writer(stream, compression=compression, **options)
         writer.start("teleop", "")
         for topic, name, rows in channels:
             channel = writer.register_channel(topic, "flatbuffer", writer.register_schema(name, "flatbuffer", b""))
@@ -86,6 +88,80 @@ def test_file_without_its_end_is_read_as_far_as_it_goes(tmp_path):
     loaded = load.load(path)
     assert 1000 < len(loaded.frames) < 3000
     assert any("ends early" in line for line in loaded.report)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_file_cut_anywhere_gives_every_whole_record_and_counts_the_rest(tmp_path_factory, data):
+    path = written(tmp_path_factory.mktemp("isaac"), moments(6))
+    content = path.read_bytes()
+    ends = [i for i in range(len(content)) if content[i : i + 1] == b"\x05" and is_message(content, i)]
+    cut = data.draw(st.integers(ends[0], len(content) - 1))
+    path.write_bytes(content[:cut])
+    whole = [i for i in ends if i + 9 + int.from_bytes(content[i + 1 : i + 9], "little") <= cut]
+    assert files.is_recording(path)
+    if not whole:
+        with pytest.raises(ConfigError, match=r"nothing \("):
+            files.read(path)
+        return
+    got = files.read(path)
+    assert sum(map(len, got.records.values())) == len(whole)
+    last = whole[-1] + 9 + int.from_bytes(content[whole[-1] + 1 : whole[-1] + 9], "little")
+    if len(whole) < len(ends):
+        assert got.problem == (f"{cut - last} bytes are of no whole record" if cut > last else "between two records")
+
+
+def is_message(content, at):
+    """Whether a message's head stands there: its length is that of our records, its channel one of three."""
+    length, channel = int.from_bytes(content[at + 1 : at + 9], "little"), int.from_bytes(content[at + 9 : at + 11], "little")
+    return 22 < length < 1000 and 1 <= channel <= 3
+
+
+def test_file_cut_in_its_first_chunk_is_a_recording_of_its_profile(tmp_path):
+    path = written(tmp_path, moments())
+    path.write_bytes(path.read_bytes()[:60])
+    assert files.is_recording(path)
+    with pytest.raises(ConfigError, match="no whole record"):
+        files.read(path)
+
+
+def test_file_that_the_disk_filled_with_zeros_is_read_up_to_them(tmp_path):
+    path = written(tmp_path, moments(3000))
+    content = path.read_bytes()
+    path.write_bytes(content[:1_200_000] + bytes(200_000))
+    got = files.read(path)
+    assert min(map(len, got.records.values())) > 1500
+    assert got.problem.endswith("bytes are of no whole record")
+
+
+@pytest.mark.parametrize("compression", [CompressionType.ZSTD, CompressionType.LZ4])
+def test_compressed_chunk_that_is_cut_or_garbled_is_dropped_and_the_ones_before_it_used(tmp_path, compression):
+    rows = [(AT + i, wire.encode(wire.HeadPoseRecord(None, wire.DeviceDataTimestamp(i, i, i)))) for i in range(400)]
+    path = by_hand(tmp_path / "x.mcap", [("head/head", "core.HeadPoseRecord", rows)], compression, chunk_size=8_000)
+    content = path.read_bytes()
+    second = list(re.finditer(compression.name.lower().encode(), content))[1].end() + 8  # where the second chunk's data begins
+    path.write_bytes(content[: second + 200])
+    cut = files.read(path)
+    path.write_bytes(content[:second] + bytes(100) + content[second + 100 :])
+    garbled = files.read(path)
+    assert 0 < len(cut.records["head"]) == len(garbled.records["head"]) < 400
+    assert cut.problem
+    assert garbled.problem
+
+
+def test_clock_that_names_no_time_is_left_out_and_told(tmp_path):
+    path = tmp_path / "x.mcap"
+    with open(path, "wb") as stream:
+        writer = Writer(stream, compression=CompressionType.NONE)
+        writer.start("teleop", "")
+        for metadata in ({}, {"ros_minus_monotonic_ns": "soon"}):
+            writer.add_metadata("xr_teleop_clock", metadata)
+        channel = writer.register_channel("head/head", "flatbuffer", writer.register_schema("core.HeadPoseRecord", "", b""))
+        writer.add_message(channel, AT, wire.encode(wire.HeadPoseRecord()), AT)
+        writer.finish()
+    loaded = load.load(path)
+    assert loaded.frames[0].header.stamp == load.START_NS
+    assert any("xr_teleop_clock" in line for line in loaded.report)
 
 
 def test_compressed_file_is_read_too(tmp_path):
