@@ -1,6 +1,7 @@
 """``python -m teleop_safety.decompose LIMITS_FILE [CACHE_FOLDER]``: caches a robot's links as convex pieces, unless it is done.
 
 The guard runs it beside itself, at low priority. One process at a time works on a robot; a second one leaves it to the first.
+It ends with status 2 when it failed, and says why on standard output in one line, for whoever started it.
 """
 
 from __future__ import annotations
@@ -38,12 +39,22 @@ def decompose(limits_file: str, where: Path | None = None) -> bool:
 def main() -> int:
     """Run with the arguments of the command line."""
     os.nice(10)
+    where = Path(sys.argv[2]) if len(sys.argv) > 2 else None
     try:
-        decompose(sys.argv[1], Path(sys.argv[2]) if len(sys.argv) > 2 else None)
-    except (ConfigError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
+        decompose(sys.argv[1], where)
+    except ConfigError as error:
+        sys.stdout.write(f"{error}\n")
+        return 2
+    except OSError as error:
+        sys.stdout.write(f"{_unkept(where or pieces.folder(), error)}\n")
         return 2
     return 0
+
+
+def _unkept(folder: Path, error: OSError) -> ConfigError:
+    """Return the error of a cache that cannot be written."""
+    got, remedy = error.strerror or str(error), "free space, mend its rights, or set XDG_CACHE_HOME to another"
+    return ConfigError("cache", str(folder), got, "a folder that can be written", remedy)
 
 
 if __name__ == "__main__":

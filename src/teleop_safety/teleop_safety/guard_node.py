@@ -30,7 +30,7 @@ class GuardNode(TeleopNode):
         self.params = params = load(self, GuardParams)
         self.core = make_core(params)
         self._finer: CollisionFilter | None = None
-        self._refinement = refine(params, self.core, self._take_finer)
+        self._refinement, self._trouble = refine(params, self.core, self._take_finer), ""
         self._publish_config()
         self._commands = {
             arm: RecordPublisher(self, records.JointCommand, f"/{arm}/joint_command", qos.COMMAND) for arm in params.arms
@@ -119,10 +119,16 @@ class GuardNode(TeleopNode):
             self.core.envelope, self._finer = self._finer, None
             self._publish_config()
             self.get_logger().info("the collision filter now measures the links' convex pieces")
+        trouble = self._refinement.trouble if self._refinement is not None else ""
+        if trouble != self._trouble:
+            self._trouble = trouble
+            if trouble:
+                self.get_logger().warning(trouble)
         header, host = records.Header(at.ros), platform.node()
         # one publisher per topic; two would pull at the arms in turn
         counts = {topic: self.count_publishers(topic) for topic in self._inputs}
-        error = "; ".join(f"{topic}: {count} publishers, allowed one" for topic, count in counts.items() if count > 1)
+        errors = [f"{topic}: {count} publishers, allowed one" for topic, count in counts.items() if count > 1]
+        error = ", and ".join([*errors, *([trouble] if trouble else [])])
         self._report.publish(
             records.ProviderReport(header, 1, at.mono, host, os.getpid(), "node/guard", Provider.AVAILABLE, error)
         )

@@ -57,6 +57,7 @@ class GraphNode(TeleopNode):
         hear(records.SimState, "/sim/state", status.on_sim)
         hear(records.RecorderState, "/teleop/recorder/state", self.on_recorder, qos.LATCHED)
         hear(records.String, "/teleop/config/session", lambda said, _now: status.on_session_config(said.data), qos.LATCHED)
+        hear(records.String, "/teleop/config/guard", lambda said, _now: status.on_guard_config(said.data), qos.LATCHED)
         hear(records.StatusSnapshot, "/teleop/devices", status.on_devices, qos.LATCHED)
         for arm in arms:
             hear(records.JointCommand, f"/{arm}/joint_command", lambda s, now, arm=arm: status.on_command(arm, s, now))

@@ -81,6 +81,7 @@ class Status:
         self._bindings: list[dict[str, Any]] = []
         self._estop: records.EstopState | None = None
         self._guard: records.GuardState | None = None
+        self._geometry_asked = ""
         self._recorder: records.RecorderState | None = None
         self._estop_at = 0.0
         self._latency: deque[float] = deque(maxlen=512)
@@ -111,6 +112,10 @@ class Status:
         """Take what the session latches of itself: which button does what."""
         found = json.loads(text).get("bindings", [])
         self._bindings = [{key: row[key] for key in ("hand", "button", "event", "action", "seconds")} for row in found]
+
+    def on_guard_config(self, text: str) -> None:
+        """Take what the guard latches of itself: which geometry it was told to measure."""
+        self._geometry_asked = str(json.loads(text).get("parameters", {}).get("geometry", ""))
 
     def on_authority(self, state: records.AuthorityState, now: float) -> None:
         """Take the authority of every arm."""
@@ -295,6 +300,7 @@ class Status:
             else {
                 "enabled": guard.enabled,
                 "geometry": guard.geometry,
+                "geometry_asked": self._geometry_asked,
                 "holding": guard.holding,
                 "clearance_committed": _round(guard.clearance_committed),
                 "clearance_measured": _round(guard.clearance_measured),

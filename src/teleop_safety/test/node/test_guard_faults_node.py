@@ -1,5 +1,6 @@
 """The guard's process stopped, killed, with a clock that stands, with two retargeters, with a publisher it cannot read."""
 
+import shutil
 import signal
 import time
 
@@ -8,11 +9,12 @@ import pytest
 pytest.importorskip("rclpy")
 
 from guard_player import ARM, NAMES, Player, drive  # noqa: E402
-from guard_world import HOME  # noqa: E402
+from guard_world import HOME, ROBOT  # noqa: E402
 
 from teleop_common import qos, records  # noqa: E402
 from teleop_common.enums import Authority, Counter  # noqa: E402
 from teleop_common.testing import probe, process  # noqa: E402
+from teleop_safety import pieces  # noqa: E402
 
 
 def guard(domain, expect=0, **params):
@@ -116,3 +118,17 @@ def test_publisher_that_cannot_be_read_is_told(domain, player):
         output, _ = child.communicate(timeout=10.0)
     assert "incompatible QoS" in output
     assert f"/{ARM}/driver_state" in output
+
+
+def test_links_that_cannot_be_cut_into_pieces_are_told_with_a_remedy(domain, tmp_path, monkeypatch):
+    file, mine = pieces.cache(ROBOT), tmp_path / "xr-teleop" / "guard"
+    if file.parent.is_dir():  # the hulls, which take seconds, may be there
+        shutil.copytree(file.parent, mine, ignore=shutil.ignore_patterns(f"{file.stem}*"))
+    (mine / file.with_suffix(".lock").name).mkdir(parents=True)  # what a folder that cannot be written is to others than root
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with probe(domain) as node, guard(domain, collision=True):
+        reports = node.listen(records.ProviderReport, "/teleop/devices/guard")
+        states = node.listen(records.GuardState, "/teleop/guard/state")
+        node.until(lambda: reports and "set XDG_CACHE_HOME" in reports[-1].error, 60.0, "the reason why there are no pieces")
+        assert f"cache '{mine}'" in reports[-1].error
+        assert states[-1].geometry == "hulls"

@@ -1,6 +1,7 @@
 """Cutting surfaces into convex pieces: nothing of the surface is left outside, and little else is inside."""
 
 import fcntl
+import time
 
 import numpy as np
 import pinocchio as pin
@@ -113,6 +114,56 @@ def test_refinement_hands_on_pieces_that_a_process_beside_it_made(tmp_path):
     beside.close()
     assert len(got) == 1
     assert len(got[0]) == 2
+
+
+def within(seconds, condition):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def test_cache_that_cannot_be_written_is_told_with_a_remedy_and_pieces_come_once_it_can(tmp_path, monkeypatch):
+    monkeypatch.setattr(refine, "_AGAIN", 0.2)
+    small = tmp_path / "one.urdf"
+    small.write_text(URDF)
+    robot, got, home = one_joint(tmp_path, small), [], tmp_path / "home"
+    home.write_text("a file where a folder ought to be")
+    beside = refine.Refinement(robot, robot.source, got.append, home / "cache")
+    try:
+        assert within(60.0, lambda: beside.trouble)
+        for part in (str(home / "cache"), "'Not a directory'", "XDG_CACHE_HOME", "hulls meanwhile"):
+            assert part in beside.trouble
+        home.unlink()
+        assert within(60.0, lambda: got)
+        assert within(5.0, lambda: not beside.trouble)
+    finally:
+        beside.close()
+
+
+def test_cutting_that_is_killed_or_cannot_read_its_robot_says_so(tmp_path):
+    small = tmp_path / "one.urdf"
+    small.write_text(URDF)
+    robot = one_joint(tmp_path, small)
+    beside = refine.Refinement(ROBOT, ROBOT.source, lambda made: None, tmp_path / "cache")
+    try:
+        assert within(60.0, lambda: beside._child)
+        beside._child.kill()
+        assert within(5.0, lambda: "signal 9" in beside.trouble)
+    finally:
+        beside.close()
+    beside = refine.Refinement(robot, str(tmp_path / "gone.yaml"), lambda made: None, tmp_path / "cache")
+    try:
+        assert within(60.0, lambda: "gone.yaml" in beside.trouble)
+    finally:
+        beside.close()
+
+
+def test_what_fails_again_and_again_is_tried_less_and_less_often():
+    pauses = [refine.pause(n) for n in range(10)]
+    assert pauses[:4] == [20.0, 20.0, 40.0, 80.0]
+    assert pauses[-1] == pauses[-2] == 640.0
+    assert refine.pause(5000) == 640.0
 
 
 def test_refinement_that_is_closed_leaves_no_process(tmp_path):

@@ -264,3 +264,11 @@ def test_tree_of_devices_says_what_since_when_why_and_what_to_do(status):
     assert (shown["state"], shown["since"], shown["error"]) == ("degraded", 3.0, "slow")
     assert shown["remedy"] == ""  # its own text says what is wrong
     assert node(status.snapshot(102.0), "device_status")["state"] == "ok"
+
+
+def test_page_is_told_what_the_guard_measures_and_what_it_was_told_to(status):
+    status.on_guard(records.GuardState(enabled=True, geometry="hulls"), 1.0)
+    assert status.snapshot(1.0)["guard"]["geometry_asked"] == ""
+    status.on_guard_config(json.dumps({"parameters": {"geometry": "pieces"}, "geometry": "hulls", "state": {}}))
+    guard = status.snapshot(1.0)["guard"]
+    assert (guard["geometry"], guard["geometry_asked"]) == ("hulls", "pieces")

@@ -1,6 +1,6 @@
 /** What is wrong, since when, what to do: the one place where the state is judged for people. Pure. */
 import type { State } from './protocol';
-import { nodeName } from './words';
+import { nodeName, type Tone } from './words';
 
 export interface Alert {
   level: 'stop' | 'warn' | 'info';
@@ -9,6 +9,9 @@ export interface Alert {
   since: number | null;
   remedy: string;
 }
+
+/** How the pages colour an alert. */
+export const ALERT_TONES: Record<Alert['level'], Tone> = { stop: 'bad', warn: 'busy', info: 'idle' };
 
 /** The gateway's limit, see docs/webxr_protocol.md. */
 const LATE_S = 0.2;
@@ -21,7 +24,7 @@ export function alerts(state: State): Alert[] {
   }
   for (const node of state.nodes) {
     if (node.state === 'gone') found.push({ level: 'stop', what: `${nodeName(node.name)} is gone`, since: node.age, remedy: `${node.does}; ${node.remedy}` });
-    else if (node.error) found.push({ level: 'warn', what: `${nodeName(node.name)}: ${node.error}`, since: null, remedy: 'read its lines in the terminal' });
+    else if (node.error) found.push(complaint(nodeName(node.name), node.error, 'read its lines in the terminal'));
     else if (node.state === 'waiting') found.push({ level: 'warn', what: `${nodeName(node.name)} not heard yet`, since: null, remedy: `${node.does}; ${node.remedy}` });
   }
   for (const provider of state.devices ?? []) {
@@ -29,10 +32,8 @@ export function alerts(state: State): Alert[] {
   }
   // who is silent stands there already
   const silent = state.nodes.filter((node) => node.state !== 'ok').map((node) => node.name);
-  const [what = '', ...remedies] = state.session.error.split('; ');
-  if (what && !silent.some((name) => what.includes(name))) {
-    found.push({ level: 'warn', what: `session: ${what}`, since: null, remedy: remedies.join('; ') || 'mend the cause, then Connect and Start' });
-  }
+  const session = complaint('session', state.session.error, 'mend the cause, then Connect and Start');
+  if (state.session.error && !silent.some((name) => session.what.includes(name))) found.push(session);
   for (const arm of state.arms) {
     // a driver that is silent is named among the nodes; what it said last is no news
     const driver = arm.driver?.heard ? arm.driver : null;
@@ -41,6 +42,12 @@ export function alerts(state: State): Alert[] {
     if (driver && !driver.torque_on) found.push({ level: 'warn', what: `${arm.name} torque is off`, since: null, remedy: 'press its torque button on the cockpit' });
   }
   if (state.guard && !state.guard.enabled) found.push({ level: 'warn', what: 'collision guard is OFF', since: null, remedy: 'restart the guard with it enabled' });
+  const { geometry, geometry_asked: asked } = state.guard ?? { geometry: '', geometry_asked: '' };
+  // a guard that is silent, or says why it cannot, is named among the nodes
+  const well = state.nodes.some((node) => node.name === 'guard' && node.state === 'ok' && !node.error);
+  if (well && state.guard?.enabled && asked && geometry !== asked) {
+    found.push({ level: 'info', what: `collision guard measures ${geometry}, not ${asked}`, since: null, remedy: 'the arms stop a little farther apart than they must; at the first start the finer shape is ready within some minutes' });
+  }
   if (state.guard?.holding) found.push({ level: 'warn', what: `COLLISION HOLD ${clearance(state)}`, since: null, remedy: 'move the hand back' });
   const link = state.link;
   if (state.operator.key !== null && link.gap_p95 !== null && link.age !== null && link.age < 1 && link.gap_p95 > 0.06) {
@@ -54,6 +61,12 @@ export function alerts(state: State): Alert[] {
   }
   const rank = { stop: 0, warn: 1, info: 2 };
   return found.sort((a, b) => rank[a.level] - rank[b.level]);
+}
+
+/** Return the alert of an error in the house form, `what is wrong; what to do`. */
+function complaint(who: string, error: string, otherwise: string): Alert {
+  const [what = '', ...remedies] = error.split('; ');
+  return { level: 'warn', what: `${who}: ${what}`, since: null, remedy: remedies.join('; ') || otherwise };
 }
 
 /** Return who stopped; `service` is any button, page or program, which the guard cannot tell apart. */

@@ -74,7 +74,10 @@ export interface ProviderRow {
 
 export interface Guard {
   enabled: boolean;
+  /** what the collision filter measures now: pieces, hulls, capsules, or none */
   geometry: string;
+  /** what it was told to measure; empty while not known */
+  geometry_asked: string;
   holding: boolean;
   clearance_committed: number | null;
   clearance_measured: number | null;

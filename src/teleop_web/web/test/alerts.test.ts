@@ -55,3 +55,17 @@ test('an error of a driver asks for a reset of the e-stop only where that is lat
 test('what a silent driver said last raises no alert', () => {
   expect(alerts(state({ arms: [arm({ driver: { ...working, heard: false, error: 'old', torque_on: false } })] }))).toEqual([]);
 });
+
+test('a guard that measures hulls for want of pieces says so, and one that was told to does not', () => {
+  const guard = (geometry: string, geometry_asked: string) => ({ ...state().guard!, geometry, geometry_asked });
+  expect(alerts(state({ guard: guard('hulls', 'pieces') }))).toMatchObject([{ level: 'info', what: 'collision guard measures hulls, not pieces' }]);
+  for (const told of [guard('hulls', 'hulls'), guard('capsules', 'capsules'), guard('hulls', '')]) expect(alerts(state({ guard: told }))).toEqual([]);
+});
+
+test('a node that says what to do is shown with that, and a failed cutting is told once', () => {
+  const error = "cutting the links into pieces: cache '/x': got 'Permission denied', allowed a folder that can be written; free space; hulls meanwhile";
+  const nodes = state().nodes.map((node) => ({ ...node, error }));
+  const found = alerts(state({ nodes, guard: { ...state().guard!, geometry: 'hulls' } }));
+  expect(found).toMatchObject([{ level: 'warn', remedy: 'free space; hulls meanwhile' }]);
+  expect(found[0]?.what).toContain("guard: cutting the links into pieces: cache '/x'");
+});

@@ -30,7 +30,7 @@ export const state = (change: Partial<State> = {}): State => ({
   unix_ms: 0,
   session: { state: 'running', provider: 'webxr', profile: '', epoch: 1, stance: 'behind', view: '', yaw: 0, scale: 1, pairing: {}, error: '', bindings: BINDINGS },
   estop: { latched: false, source: '', latched_drivers: [], age: 0.1 },
-  guard: { enabled: true, geometry: 'capsules', holding: false, clearance_committed: 0.1, clearance_measured: 0.1, scale: 1, pairs: [] },
+  guard: { enabled: true, geometry: 'pieces', geometry_asked: 'pieces', holding: false, clearance_committed: 0.1, clearance_measured: 0.1, scale: 1, pairs: [] },
   recorder: null,
   arms: [arm({ name: 'left', hand: 'left' }), arm()],
   rates: {},

@@ -1,5 +1,5 @@
 /** The desktop cockpit: everything at a glance, and a large e-stop. */
-import { alerts } from '../alerts';
+import { ALERT_TONES, alerts } from '../alerts';
 import { estop, post } from '../api';
 import { Link, type LinkState } from '../link';
 import type { Result, State } from '../protocol';
@@ -82,7 +82,7 @@ function showAlerts(old: boolean): void {
   if (old && stateAt > 0) list.unshift({ level: 'stop', what: 'the gateway is silent', since: (performance.now() - stateAt) / 1000, remedy: 'what you see is old, and E-STOP on this page reaches nobody; it comes back within 1 s, else read its lines in the terminal' });
   const rows = list.map((alert) => {
     const since = alert.since === null ? '' : ` for ${alert.since < 10 ? alert.since.toFixed(1) : alert.since.toFixed(0)} s`;
-    return h('div', { 'data-tone': alert.level === 'stop' ? 'bad' : 'busy' }, h('b', {}, `${alert.what}${since}`), h('span', {}, alert.remedy));
+    return h('div', { 'data-tone': ALERT_TONES[alert.level] }, h('b', {}, `${alert.what}${since}`), h('span', {}, alert.remedy));
   });
   byId('alerts').replaceChildren(...rows);
 }

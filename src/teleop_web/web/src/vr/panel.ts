@@ -1,5 +1,5 @@
 /** The text panel: which lines, and a layout that never clips, whatever it has to say. */
-import { alerts, clearance } from '../alerts';
+import { ALERT_TONES, alerts, clearance } from '../alerts';
 import type { State } from '../protocol';
 import { armText, buttonsFor, driver, estopText, fromPage, recorderText, sinkText } from '../words';
 
@@ -36,7 +36,7 @@ export function panelLines({ state, trouble, view, tile }: PanelInput): Line[] {
   const found = alerts(state);
   for (const alert of found.slice(0, MAX_ALERTS)) {
     const since = alert.since === null ? '' : ` for ${alert.since.toFixed(1)} s`;
-    add(`${alert.what}${since}`, alert.level === 'stop' ? COLOURS.bad : COLOURS.busy, 1.3, true);
+    add(`${alert.what}${since}`, COLOURS[ALERT_TONES[alert.level]], 1.3, true);
     add(alert.remedy, COLOURS.text, 0.85);
   }
   if (found.length > MAX_ALERTS) add(`and ${found.length - MAX_ALERTS} more on the cockpit`, COLOURS.busy, 0.85);
