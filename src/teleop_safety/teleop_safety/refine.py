@@ -15,6 +15,7 @@ from teleop_safety.pieces import Piece
 
 _AGAIN = 20.0  # [s] until a process that left the work to another, or failed once, is started again
 _AGAIN_MOST = 640.0  # [s]; each failure doubles the wait: what keeps it from working is rarely gone in seconds
+_WHAT = "cutting the links into pieces"
 _MEANWHILE = "the guard measures the links' hulls meanwhile"
 
 
@@ -73,7 +74,7 @@ class Refinement:
         try:
             self._child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         except OSError as error:
-            return f"cutting the links into pieces: got {error.strerror or error} on starting {command[0]}; free memory and processes"
+            return f"{_WHAT}: got {error.strerror or error} on starting {command[0]}; free memory and processes"
         with self._child.stdout or nullcontext() as said:
             while self._child.poll() is None and not self._closed.wait(0.2):
                 pass
@@ -84,6 +85,6 @@ class Refinement:
                 return ""
             lines = said.read().splitlines() if said else []
         if self._child.returncode == 2 and lines:
-            return f"cutting the links into pieces: {lines[-1]}"
+            return f"{_WHAT}: {lines[-1]}"
         how = f"status {self._child.returncode}" if self._child.returncode > 0 else f"signal {-self._child.returncode}"
-        return f"cutting the links into pieces: got an end with {how}; free memory, and read its lines in the terminal"
+        return f"{_WHAT}: got an end with {how}; free memory, and read its lines in the terminal"
