@@ -14,6 +14,9 @@ case "$(uname -sm)" in
   *) if ros_install; then ok platform "$(uname -sm), with a ROS install"; else no platform "$(uname -sm): the ROS wheels on PyPI are for Linux x86_64; install ROS 2 Jazzy and source it first"; fi ;;
 esac
 if python=$(find_python 2>/dev/null); then ok python "$python ($("$python" --version 2>&1))"; else no python "need 3.11, 3.12 or 3.13: sudo apt-get install python3.11-venv"; fi
+if [ -n "$python" ]; then
+  if has_headers "$python"; then ok headers "of $("$python" --version)"; else no headers "none: sudo apt-get install $(headers_package "$python")"; fi
+fi
 if command -v c++ >/dev/null; then ok compiler "$(c++ --version | head -1)"; else no compiler "none: sudo apt-get install g++"; fi
 free=$(df -Pk "$root" | awk 'NR==2 {print int($4 / 1048576)}')
 if [ "$free" -ge 3 ]; then ok disk "$free GiB free"; else no disk "$free GiB free below $root, 3 needed"; fi

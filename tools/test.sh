@@ -8,7 +8,7 @@ find_chromium() { # path of a Chromium or Chrome, or nothing
 
 page() { # the page's own tests
   say "== page"
-  (cd "$root/src/teleop_web/web" && npm test --silent)
+  (use_node && cd "$root/src/teleop_web/web" && npm test --silent)
 }
 
 ring() { # ring NAME PATH... : the tests below the paths that exist
