@@ -253,6 +253,7 @@ class ArmCore:
         self.driver.torque(False, goal)
         self.driver.torque(True, goal)
         self.fault, self._forgive, self.resumed = "", False, False
+        self._heard = None  # all were just asked for other things
         for servo in self.samples.servos:
             servo.torque, servo.suspect = True, False
         return ""
