@@ -38,7 +38,7 @@ shm=$(df -Pk /dev/shm 2>/dev/null | awk 'NR==2 {print int($4 / 1024)}')
 if [ "${shm:-0}" -ge 64 ]; then ok shm "$shm MiB free in /dev/shm (DDS uses it)"; else warn shm "only ${shm:-0} MiB free in /dev/shm; in a container add --shm-size=256m"; fi
 
 echo "simulation"
-if sh -c "$egl_test" >/dev/null 2>&1; then ok EGL "found; MUJOCO_GL=${MUJOCO_GL:-egl}"; else warn EGL "none, cameras cannot render: sudo apt-get install libegl1 libgl1-mesa-dri, or cameras:=false"; fi
+if sh -c "$egl_test" >/dev/null 2>&1; then ok EGL "found; MUJOCO_GL=${MUJOCO_GL:-egl}"; else warn EGL "none, cameras cannot render: sudo apt-get install $gl_packages, or cameras:=false"; fi
 
 echo "headset"
 for port in 8443 8080; do

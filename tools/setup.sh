@@ -149,7 +149,9 @@ has_headers() { "$1" -c 'import os, sysconfig; os.stat(sysconfig.get_paths()["in
 # by the version's own name: python3-dev may belong to another Python
 headers_package() { "$1" -c 'import sys; print("python%d.%d-dev" % sys.version_info[:2])'; }
 
-egl_test='ldconfig -p | grep -q libEGL.so.1 && ls /usr/share/glvnd/egl_vendor.d/*.json'
+# OpenGL without a display; its own functions come from libOpenGL or from the older libGL
+gl_packages='libegl1 libopengl0 libgl1-mesa-dri'
+egl_test='libraries=$(ldconfig -p) && echo "$libraries" | grep -q libEGL.so.1 && echo "$libraries" | grep -qE "lib(OpenGL.so.0|GL.so.1)" && ls /usr/share/glvnd/egl_vendor.d/*.json'
 
 setup() { # setup [test|bench] : everything that a command needs
   case "$root" in *[[:space:]]*) fail "the folder '$root' has a space in its path, which the workspace's own set-up scripts (colcon) cannot read; move the folder" ;; esac
@@ -171,7 +173,8 @@ setup() { # setup [test|bench] : everything that a command needs
   fi
   step workspace "$(workspace_inputs | sha256sum | cut -c1-16)" "read the compiler's message above" build_workspace
   activate
-  needs_system gl "$egl_test" libegl1 libgl1-mesa-dri || say "  note: no EGL library, so cameras cannot render; install it (Debian/Ubuntu: sudo apt-get install libegl1 libgl1-mesa-dri) or use cameras:=false"
+  # shellcheck disable=SC2086
+  needs_system gl "$egl_test" $gl_packages || say "  note: no EGL with OpenGL, so cameras cannot render; install it (Debian/Ubuntu: sudo apt-get install $gl_packages) or use cameras:=false"
   step meshes "$(hash_of "$root"/src/teleop_description/teleop_description/meshes.py "$root/requirements/nodeps.txt")" "read the message above" python -m teleop_description.meshes
   local extra
   for extra in "$@"; do

@@ -86,7 +86,7 @@ class SceneRenderer:
             try:
                 self._renderers[key] = mujoco.Renderer(self.model, view.height, view.width)
             except (RuntimeError, AttributeError, ImportError, mujoco.FatalError) as error:
-                text = "an OpenGL context; install Mesa's EGL (libegl1, libgl1-mesa-dri) or set MUJOCO_GL=osmesa"
+                text = "an OpenGL context; install Mesa's EGL (libegl1, libopengl0, libgl1-mesa-dri) or set MUJOCO_GL=osmesa"
                 raise ConfigError("OpenGL", view.name, str(error), text, "or start with cameras:=false") from error
         return self._renderers[key]
 

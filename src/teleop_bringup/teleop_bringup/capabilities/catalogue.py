@@ -73,9 +73,10 @@ def _page(machine: Machine) -> str:
 
 
 def _egl(machine: Machine) -> str:
-    if machine.has_library("EGL") and machine.files("/usr/share/glvnd/egl_vendor.d", "*.json"):
+    opengl = machine.has_library("OpenGL") or machine.has_library("GL")
+    if machine.has_library("EGL") and opengl and machine.files("/usr/share/glvnd/egl_vendor.d", "*.json"):
         return ""
-    return "no EGL library: sudo apt-get install libegl1 libgl1-mesa-dri, or cameras:=false"
+    return "no EGL with OpenGL: sudo apt-get install libegl1 libopengl0 libgl1-mesa-dri, or cameras:=false"
 
 
 def _rviz(machine: Machine) -> str:

@@ -57,7 +57,9 @@ def test_installed_is_told_from_ready():
     assert (cameras.works, cameras.ready) == (True, False)
     assert "libegl1" in cameras.remedy
     vendor = {"/usr/share/glvnd/egl_vendor.d/50_mesa.json": "{}"}
-    assert of(Fake(modules=("mujoco", "PIL"), libraries=("EGL",), files=vendor))["renderer", "cameras"].ready
+    for libraries, ready in ((("EGL", "OpenGL"), True), (("EGL", "GL"), True), (("EGL",), False)):
+        found = of(Fake(modules=("mujoco", "PIL"), libraries=libraries, files=vendor))["renderer", "cameras"]
+        assert found.ready == ready
 
 
 @pytest.mark.parametrize(
