@@ -8,17 +8,21 @@ Constants are those of the URDF (origins of its joints); ``Analytic`` refuses a 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from teleop_common.errors import ConfigError
-from teleop_ik import planar
+from teleop_ik import planar, rolling
 from teleop_ik.kinematics import Chain, Joints, Mat, forward
-from teleop_ik.solver import Bounds, Solution, Target, ended, refused, usable, within, without_yaw
+from teleop_ik.rolling import Pose
+from teleop_ik.solver import UNREACHABLE, Bounds, Solution, Target, ended, refused, usable, within, without_yaw
 
 TAU = 2.0 * math.pi
 _ROLL_ITERATIONS = 12
 _ROLL_TOLERANCE = 1e-5  # [rad], of the attitude alone: position is exact for whatever roll
+_WIDE = 0.1  # [m], from the pan axis, from which a roll changes the radius of the tool by less than 0.4 mm
+_PROBE = 1e-4  # [rad]
+_SWINGS = 0.02  # [m], the most by which rolls differ, and what follows of it
 _NEAR_AXIS = 0.026  # [m], three times the lever of the roll
 
 
@@ -54,6 +58,11 @@ class Geometry(NamedTuple):
     tool_x: float = -0.0079
     tool_y: float = -0.000218121
     roll_zero: float = 0.0486795
+
+    @property
+    def level(self) -> float:
+        """Roll [rad] at which the tool point's lever about the roll axis lies in the arm's plane."""
+        return self.roll_zero - math.atan2(self.tool_y, -self.tool_x)
 
 
 SO101 = Geometry()
@@ -112,14 +121,6 @@ def clamp(value: float, low: float, high: float) -> float:
     return low if value < low else high if value > high else value
 
 
-class _Pose(NamedTuple):
-    """One way to hold the tool: joints, position error [m], elevation error [rad]."""
-
-    joints: Joints
-    error: float
-    tilt: float
-
-
 class Analytic:
     """The closed form behind the solvers' interface: exact within reach, the closest pose outside it.
 
@@ -156,6 +157,18 @@ class Analytic:
         if best is None:
             poses = [self._reach(target, seed, lower, upper, side, exact_only=False) for side in (near, far)]
             best = min((p for p in poses if p is not None), key=lambda p: _score(p, seed, poses))
+            free = upper[4] - lower[4] > _ROLL_TOLERANCE
+            if best.error > rolling.GIVEN_UP and free and not self._stretched(target, best, lower, upper):
+                most = best.error + _SWINGS
+                sides = [side for side, pose in zip((near, far), poses) if pose is not None and pose.error < most]
+
+                def at(roll: float) -> Pose:
+                    return self._nearest(target, seed, (*lower[:4], roll), (*upper[:4], roll), sides)
+
+                def nearer(joints: Joints) -> float:
+                    return self._nearer(target, joints)
+
+                best = rolling.nearest(at, nearer, best, self.geometry.level, lower[4], upper[4], seed[4])
         reached = best.joints
         excess = (0.0, 0.0, 0.0)
         if best.error > 1e-9:
@@ -172,7 +185,7 @@ class Analytic:
         side = 1.0 if px * math.cos(seed[0]) - py * math.sin(seed[0]) >= 0.0 else -1.0
         return side, -side
 
-    def _reach(self, target: Target, seed: Joints, lower: Joints, upper: Joints, side: float, exact_only: bool) -> _Pose | None:
+    def _reach(self, target: Target, seed: Joints, lower: Joints, upper: Joints, side: float, exact_only: bool) -> Pose | None:
         """Return the best pose on one side of the pan axis; None when ``exact_only`` and there is no exact one near the seed."""
         geometry = self.geometry
         px = target.position[0] - geometry.x
@@ -234,7 +247,7 @@ class Analytic:
                 joints = (lift, flex, -phi - lift - flex)
             kept = planar.inside(joints, low, high)
             if kept is not None:
-                return _Pose((pan, *kept, roll), 0.0, 0.0)
+                return Pose((pan, *kept, roll), 0.0, 0.0)
         if exact_only:
             return None
         tilt = math.atan2(normal, geometry.tool)
@@ -259,7 +272,26 @@ class Analytic:
         chosen = min(found, key=lambda j: _cost(planar.point(arm, j)[2] - e3, j, middle))
         at_r, at_z, at_e3 = planar.point(arm, chosen)
         error = math.sqrt((at_r - rl) ** 2 + (at_z - zl) ** 2 + beside * beside)
-        return _Pose((pan, *chosen, roll), error, abs(planar.wrap(at_e3 - e3)))
+        return Pose((pan, *chosen, roll), error, abs(planar.wrap(at_e3 - e3)))
+
+    def _nearest(self, target: Target, seed: Joints, lower: Joints, upper: Joints, sides: Iterable[float]) -> Pose:
+        """Return the best pose of the given sides of the pan axis."""
+        poses = [self._reach(target, seed, lower, upper, side, exact_only=False) for side in sides]
+        return min((p for p in poses if p is not None), key=lambda p: _score(p, seed, poses))
+
+    def _stretched(self, target: Target, pose: Pose, lower: Joints, upper: Joints) -> bool:
+        """Return whether an arm that does not reach its target is in line with it: a roll then gains less than is given up."""
+        geometry, (pan, _, _, flex, _) = self.geometry, pose.joints
+        off = min(pan - lower[0], upper[0] - pan, flex - lower[3], upper[3] - flex)
+        wide = math.hypot(target.position[0] - geometry.x, target.position[1] - geometry.y) > _WIDE
+        return off > _ROLL_TOLERANCE and wide and pose.error > UNREACHABLE
+
+    def _nearer(self, target: Target, joints: Joints) -> float:
+        """Return how much nearer to the target a turn of the roll brings the tool, as a sign with some scale."""
+        x, y, z = tool_point(self.geometry, joints)
+        u, v, w = tool_point(self.geometry, (*joints[:4], joints[4] + _PROBE))
+        px, py, pz = target.position
+        return (px - x) * (u - x) + (py - y) * (v - y) + (pz - z) * (w - z)
 
     def _roll_for(self, sideways: tuple[float, ...], roll: float, low: float, high: float) -> float:
         """Return the roll [rad] nearest to ``roll`` that brings the tool point to one of ``sideways`` [m] from the pan axis."""
@@ -281,7 +313,7 @@ def _cost(tilt: float, joints: planar.Triple, seed: planar.Triple) -> float:
     return abs(planar.wrap(tilt)) + max(abs(joints[0] - seed[0]), abs(joints[1] - seed[1]), abs(joints[2] - seed[2]))
 
 
-def _score(pose: _Pose, seed: Joints, poses: list[_Pose | None]) -> tuple[bool, float]:
+def _score(pose: Pose, seed: Joints, poses: list[Pose | None]) -> tuple[bool, float]:
     """Return the key by which poses are ranked: those as close to the point as any, then least tilt and joint distance."""
     least = min(p.error for p in poses if p is not None)
     return pose.error > least + 1e-6, pose.tilt + max(abs(a - b) for a, b in zip(pose.joints, seed))
