@@ -65,7 +65,6 @@ class Hands:
     def frame(self, at: Instant, shared: SharedState, arm: str, state: ArmState, frame: TeleopFrame, out: Outputs) -> None:
         """Read one arm's hand from a frame."""
         hand = shared.hands.get(arm, "")
-        self._count_down(at, shared, arm, state, out)
         self.timers(at, shared, arm, state, out)
         if frame.recentred:
             self.event(at, shared, arm, state, Event.RECENTRED, "play space recentred", out)
@@ -86,6 +85,8 @@ class Hands:
             self._grabbed(at, shared, arm, state, state.closed and not before, out)
         elif not state.tracked:
             self.event(at, shared, arm, state, Event.LOST, "tracking lost", out)
+        elif state.authority == Authority.COUNTDOWN:
+            self._count_down(at, shared, arm, state, out)
         elif state.authority == Authority.GRACE:
             self.event(at, shared, arm, state, Event.TRACKED, "tracking back", out)
         elif state.authority == Authority.IDLE and state.closed and not state.must_open:
@@ -167,14 +168,11 @@ class Hands:
     def _count_down(self, at: Instant, shared: SharedState, arm: str, state: ArmState, out: Outputs) -> None:
         """End a countdown whose time is up, in the frames' time: so a replayed squeeze anchors at the very frame it did live.
 
-        The clock has a say, too, so that stamps that run ahead of it shorten nothing.
+        Only a frame with the grip closed and tracked ends one: the hand must be there when the arm begins to follow it. The clock
+        has a say, too, so that stamps that run ahead of it shorten nothing.
         """
         wanted = ns(self._settings.countdown)
-        if (
-            state.authority == Authority.COUNTDOWN
-            and shared.frame_stamp - state.since_stamp >= wanted
-            and at.mono - state.since >= wanted - JITTER_NS
-        ):
+        if shared.frame_stamp - state.since_stamp >= wanted and at.mono - state.since >= wanted - JITTER_NS:
             self.event(at, shared, arm, state, Event.EXPIRED, "countdown over", out)
 
     def timers(self, at: Instant, shared: SharedState, arm: str, state: ArmState, out: Outputs) -> None:

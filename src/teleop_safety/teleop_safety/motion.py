@@ -110,10 +110,31 @@ def clamp(
     return tuple(result), reasons, cuts
 
 
+def _until_end(room: float, fall: float, dt: float) -> float:
+    """Return the speed [rad/s] of steps of ``dt`` [s], each slower by ``fall`` [rad/s], as long together as ``room`` [rad].
+
+    A speed of n·fall and a bit takes n steps more, n·(n + 1)/2 of fall·dt and the bit n + 1 times.
+    """
+    units = room / (fall * dt)
+    more = math.floor(0.5 * (math.sqrt(1.0 + 8.0 * units) - 1.0))
+    return fall * (units / (more + 1) + 0.5 * more)
+
+
 def _scale(
-    delta: list[float], goal: list[float], velocity: Joints, dt: float, top: Joints, growth: Joints, lead: list[float]
+    delta: list[float],
+    goal: list[float],
+    velocity: Joints,
+    dt: float,
+    top: Joints,
+    growth: Joints,
+    lead: list[float],
+    room: list[float],
 ) -> tuple[float, int]:
-    """Return the largest share of ``delta`` [rad] that every joint's speed and acceleration allow, and which of them binds."""
+    """Return the largest share of ``delta`` [rad] that every joint's speed and acceleration allow, and which of them binds.
+
+    ``room`` is how far each joint is from the end of its interval towards which it moves [rad]: whatever the target does, it can
+    brake within it.
+    """
     best, why = 1.0, 0
     for i, d in enumerate(delta):
         if d == 0.0:
@@ -126,6 +147,9 @@ def _scale(
         ahead = lead[i] if d > 0.0 else -lead[i]
         ahead = ahead if ahead > 0.0 else 0.0
         braked = ahead + math.sqrt(2.0 * growth[i] * max(0.0, abs(goal[i]) - ahead * dt))
+        # one step's worth of speed may end at the limit at once: rounding of a joint there must not hold the others
+        if wanted * best > growth[i] * dt:
+            braked = min(braked, _until_end(room[i], growth[i] * dt, dt))
         if wanted * best > top[i]:
             best, why = top[i] / wanted, _SPEED
         slower = grown if grown < braked else braked
@@ -172,11 +196,11 @@ def step(
     rest = [g - r for g, r in zip(goal, reference)]
     # where the target was cut, it does not move on
     lead = [0.0 if cut else s for s, cut in zip(speed, cuts)] if speed else [0.0] * len(goal)
+    room = [max(0.0, b - r if d > 0.0 else r - a) for d, r, a, b in zip(delta, reference, limits.lower, limits.upper)]
     position, short = list(reference), False
     for part in (slice(0, limits.arm), slice(limits.arm, None)):
-        scale, why = _scale(
-            delta[part], rest[part], velocity[part], dt, limits.velocity[part], limits.acceleration[part], lead[part]
-        )
+        top, growth = limits.velocity[part], limits.acceleration[part]
+        scale, why = _scale(delta[part], rest[part], velocity[part], dt, top, growth, lead[part], room[part])
         for i in range(*part.indices(len(delta))):
             position[i] += scale * delta[i]
             lost = (1.0 - scale) * abs(delta[i])

@@ -51,6 +51,10 @@ def judge(step: Step, robot: RobotLimits, settings: Settings) -> str:
         room = abs(step.requested[i] - before)
         if step.stands and moved > math.sqrt(2.0 * joint.acceleration * room) * step.dt + 1e-12:
             return f"E2: {joint.name} moves {moved / step.dt} rad/s with {room} rad left to brake"
+        speed, left = moved / step.dt, (joint.upper - before if after > before else before - joint.lower)
+        # what is left of a speed that falls by a·dt with each step must end at the limit
+        if speed > joint.acceleration * step.dt and speed * (speed / joint.acceleration + step.dt) > 2.0 * left + _TINY:
+            return f"E2: {joint.name} moves {speed} rad/s with {left} rad left to its limit"
         if not min(joint.lower, before) <= after <= max(joint.upper, before):
             return f"E3: {joint.name} went from {before} to {after}, limits {joint.lower} to {joint.upper}"
         far = max(settings.leash, abs(before - step.measured[i]))

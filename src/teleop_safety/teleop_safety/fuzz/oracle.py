@@ -3,7 +3,8 @@
 It shares no code with the guard. Each check names its sentence; E are those of the envelope, D those of the design:
 
 E1   no committed step exceeds v_max·dt per joint, and dt is never credited above 25 ms
-E2   nor the acceleration limit (a hold is immediate), with room to brake before a target that stands
+E2   nor the acceleration limit (a hold is immediate), with room to brake before a target that stands, and always before the limit
+     of a joint
 E3   no committed position leaves the allowed interval; a start outside may stay or move inwards, nothing else
 E4   an arm in IDLE, COUNTDOWN, GRACE, ESTOP or FAULT does not move, its gripper neither
 E5   a side whose dead-man is open, whose frame is stale or untracked is never DRIVING; nor without a running session, a
@@ -54,7 +55,6 @@ _ALLOWED = {
     (A.IDLE, A.COUNTDOWN),
     (A.COUNTDOWN, A.IDLE),
     (A.COUNTDOWN, A.DRIVING),
-    (A.COUNTDOWN, A.GRACE),  # the frame that ends the countdown is untracked
     (A.DRIVING, A.IDLE),
     (A.DRIVING, A.GRACE),
     (A.GRACE, A.DRIVING),
@@ -233,7 +233,7 @@ class Oracle:
             if state is A.COUNTDOWN and (not heard.head_at or at.mono - heard.head_at > self._settings.heading_age * 1e9):
                 raise Violation(f"D2: {where} without a heading")
             wanted = self._settings.countdown * 1e9 - _JITTER_NS
-            if seen.state is A.COUNTDOWN and state in (A.DRIVING, A.GRACE) and at.mono - seen.since < wanted:
+            if seen.state is A.COUNTDOWN and state is A.DRIVING and at.mono - seen.since < wanted:
                 raise Violation(f"D5: {where} after {(at.mono - seen.since) * 1e-9:.3f} s")
             if seen.state is A.FAULT and state is A.IDLE and not side.opened:
                 raise Violation(f"D5: {where} though the grip has not opened")

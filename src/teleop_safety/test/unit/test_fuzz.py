@@ -77,6 +77,11 @@ def _each_joint_for_itself(patch):
     patch.setattr(motion, "step", step)
 
 
+def _no_room(patch):
+    whole = motion._scale
+    patch.setattr(motion, "_scale", lambda *given: whole(*given[:-1], [10.0] * len(given[0])))
+
+
 def _forgetful_hold(patch):
     whole = commit.hold
 
@@ -96,7 +101,8 @@ def _anyones_target(patch):
 SABOTAGE = {
     "speed": (_scaled("velocity", 1.2), "E1"),
     "acceleration": (_scaled("acceleration", 1.5), "E2"),
-    "limits": (_scaled("upper", 1.05), "E3"),
+    "limits": (_scaled("upper", 1.05), ("E2", "E3")),  # one that ends elsewhere is braked for too late, besides
+    "room": (_no_room, "E2"),
     "leash": (_set(motion, "clamp", lambda t, r, m, limits, leash: _no_leash(t, r, limits)), "D6"),
     "direction": (_each_joint_for_itself, "E9"),
     "credit": (_set(commit, "credit", lambda *_: 0.025), "D1"),

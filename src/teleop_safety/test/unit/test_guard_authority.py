@@ -123,6 +123,29 @@ def test_tracking_lost_in_countdown_asks_for_an_open_grip():
 
 
 @pytest.mark.parametrize(
+    ("last", "must_open"),
+    [(hand(1.0, tracked=False), True), (Controller(), True), (hand(0.0), False)],
+    ids=["untracked", "gone", "open"],
+)
+def test_frame_that_would_end_the_countdown_ends_in_idle_when_its_hand_is_not_there(last, must_open):
+    world = World()
+    world.run(0.1)
+    world.squeeze("right")
+    world.run(0.95)
+    assert world.state() is A.COUNTDOWN
+    world.hands["right"] = last
+    world.advance(world.arm().since + 1_000_000_000 - world.now.mono)  # when it is over
+    world.feed()
+    world.frame()
+    assert world.state() is A.IDLE
+    assert world.arm().must_open is must_open
+    if must_open:
+        world.squeeze("right")
+        world.run(1.5)
+        assert world.state() is A.IDLE
+
+
+@pytest.mark.parametrize(
     "bad",
     [
         TrackedPose(Pose((0, 0, 0), (0, 0, 0, 0)), 15),

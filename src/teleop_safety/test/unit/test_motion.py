@@ -16,8 +16,8 @@ finite = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=N, 
 speeds = st.lists(st.floats(-2.0, 2.0), min_size=N, max_size=N).map(tuple)
 
 
-def go(target, reference=HOME, velocity=ZERO, filtered=None, measured=None, dt=0.011, leash=0.25, low_pass=0.01):
-    return step(target, reference, velocity, filtered or reference, measured or reference, dt, LIMITS, leash, low_pass)
+def go(target, reference=HOME, velocity=ZERO, filtered=None, measured=None, dt=0.011, leash=0.25, low_pass=0.01, speed=()):
+    return step(target, reference, velocity, filtered or reference, measured or reference, dt, LIMITS, leash, low_pass, speed)
 
 
 @given(finite, joints, speeds, joints, st.just(0.0) | st.floats(1e-5, 0.025), st.floats(0.0, 0.1))
@@ -97,6 +97,49 @@ def test_speed_falls_along_the_braking_distance():
         velocity = tuple((a - b) / 0.011 for a, b in zip(result.position, reference))
         assert velocity[0] <= math.sqrt(2.0 * LIMITS.acceleration[0] * ahead) + 1e-9
         reference, filtered = result.position, result.filtered
+
+
+@given(
+    st.lists(st.floats(0.0, 0.3), min_size=N, max_size=N),
+    st.lists(st.booleans(), min_size=N, max_size=N),
+    st.floats(0.0, 2.0),
+    st.floats(0.0, 2.0),
+    st.floats(1e-3, 0.025),
+)
+def test_any_step_leaves_room_to_brake_before_a_limit_however_its_target_moves(lefts, ups, velocity, speed, dt):
+    signs = [1.0 if up else -1.0 for up in ups]
+    ends = [LIMITS.upper[i] if up else LIMITS.lower[i] for i, up in enumerate(ups)]
+    reference = tuple([end - sign * left for end, sign, left in zip(ends, signs, lefts)])
+    lead, before = tuple([sign * speed for sign in signs]), tuple([sign * velocity for sign in signs])
+    after = step(tuple(ends), reference, before, reference, reference, dt, LIMITS, 10.0, 0.0, lead).position
+    for i, sign in enumerate(signs):
+        left, now, fall = (ends[i] - after[i]) * sign, (after[i] - reference[i]) * sign / dt, LIMITS.acceleration[i] * dt
+        while now > fall:  # the steps to come, each slower by what the acceleration allows
+            now -= fall
+            left -= now * dt
+        assert left >= -1e-9
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+@pytest.mark.parametrize("joint", range(N))
+def test_target_that_runs_through_a_limit_is_braked_before_it_within_the_acceleration_limit(joint, direction):
+    dt, pace = 1.0 / 90.0, 1.95 * direction
+    end = LIMITS.upper[joint] if direction > 0.0 else LIMITS.lower[joint]
+    at = [*HOME]
+    at[joint] = end - direction * 1.0
+    reference = filtered = tuple(at)
+    velocity, fastest = ZERO, 0.0
+    for frame in range(80):
+        at[joint] = end - direction * 1.0 + pace * frame * dt
+        speed = tuple(pace if i == joint else 0.0 for i in range(N))
+        result = go(tuple(at), reference, velocity, filtered, measured=reference, dt=dt, speed=speed)
+        moved = tuple((a - b) / dt for a, b in zip(result.position, reference))
+        fastest = max(fastest, moved[joint] * direction)
+        # the low-pass adds its own fraction to the last steps
+        assert (velocity[joint] - moved[joint]) * direction <= 1.05 * LIMITS.acceleration[joint] * dt
+        reference, velocity, filtered = result.position, moved, result.filtered
+    assert fastest > 1.9
+    assert reference[joint] == pytest.approx(end, abs=1e-3)
 
 
 @pytest.mark.parametrize(
