@@ -21,6 +21,26 @@ class _Nothing:
 NOTHING = _Nothing()
 
 
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that stands twice in one mapping: YAML forbids it, and the first of the two would be lost without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return the mapping.
+
+        Raises:
+            yaml.constructor.ConstructorError: a key stands twice; its line is named.
+        """
+        seen: set[tuple[str, str]] = set()
+        for key, _value in node.value:
+            name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else None
+            if name in seen:
+                text = f'key "{key.value}" stands twice in one mapping'
+                raise yaml.constructor.ConstructorError(None, None, text, key.start_mark)
+            if name is not None:
+                seen.add(name)
+        return super().construct_mapping(node, deep)
+
+
 class Table:
     """A mapping of a YAML file that remembers where it came from and which keys were asked for."""
 
@@ -111,13 +131,21 @@ def read(path: str | Path) -> Table:
     """Read a YAML mapping.
 
     Raises:
-        ConfigError: the file is absent, unreadable or no mapping.
+        ConfigError: the file is absent, unreadable or no mapping, or a key stands in it twice.
+    """
+    return Table(tree(path), str(Path(path)))
+
+
+def tree(path: str | Path) -> Any:
+    """Read whatever a YAML file holds.
+
+    Raises:
+        ConfigError: the file is absent or unreadable, or a key stands in it twice.
     """
     path = Path(path)
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
     except OSError as error:
         raise ConfigError("file", str(path), error.strerror, "a readable YAML file", "name an existing file") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError("file", str(path), " ".join(str(error).split()), "valid YAML", "mend the file") from error
-    return Table(data, str(path))

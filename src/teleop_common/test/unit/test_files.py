@@ -76,3 +76,13 @@ def test_absent_and_broken_files_are_named(tmp_path):
     broken.write_text("a: [1, 2")
     with pytest.raises(ConfigError, match="valid YAML"):
         limits.load(broken)
+
+
+@pytest.mark.parametrize(("name", "read"), [("cell.yaml", cell.load), ("limits/so101.yaml", limits.load)])
+def test_a_key_that_stands_twice_is_named_with_its_file_and_line(tmp_path, name, read):
+    text = (CONFIG / name).read_text()
+    key = next(line for line in text.splitlines() if line and line[0].isalpha()).partition(":")[0]
+    path = tmp_path / "twice.yaml"
+    path.write_text(f"{text}\n{key}: 1\n")
+    with pytest.raises(ConfigError, match=f'twice.yaml.*"{key}" stands twice.*line {len(text.splitlines()) + 2}'):
+        read(path)
