@@ -175,8 +175,6 @@ class Machine:
         if self.state == Session.RUNNING:
             return Reply(True, "already running")
         if self.state != Session.CONNECTED:
-            if self._automatic:
-                self.wanted = Session.RUNNING
             return Reply(False, f"START: session is {self.state.name}{_because(self.error)}, allowed CONNECTED; CONNECT first")
         self.state, self.wanted = Session.RUNNING, Session.RUNNING
         self.bump()

@@ -262,3 +262,19 @@ def test_provider_that_waits_for_its_runtime_says_for_what():
     assert "waits: no OpenXR runtime; start it" in m.command(0.2, Command.CONNECT, "openxr").message
     m.hear_provider(0.3, "openxr", Provider.AVAILABLE, "")
     assert m.command(0.4, Command.CONNECT, "openxr").success
+
+
+def test_start_refused_in_a_fault_takes_no_effect_later():
+    peers = ("retargeter", "guard", "driver left")
+    machine = Machine(peers, "webxr", 1, autostart=True)
+    for who in (*peers, "webxr"):
+        machine.hear(0.0, who)
+    machine.tick(0.1)
+    machine.command(0.2, Command.STOP)
+    machine.tick(3.0)
+    assert machine.state == Session.FAULT
+    assert not machine.command(3.1, Command.START).success
+    for who in (*peers, "webxr"):
+        machine.hear(3.2, who)
+    machine.tick(3.3)
+    assert machine.state == Session.CONNECTED
