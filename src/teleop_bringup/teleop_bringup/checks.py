@@ -8,9 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from teleop_common import cell, limits
+from teleop_common import cell, limits, yamlfile
 from teleop_common.errors import ConfigError
 from teleop_session import bindings
 
@@ -110,26 +108,30 @@ def emulated(port: str) -> bool:
 
 
 def parameters(path: Path, nodes: Iterable[str]) -> None:
-    """Check the shape of a parameter file: node (or ``/**``) → ``ros__parameters`` → parameters.
+    """Check the shape of a parameter file: node (or a pattern such as ``/**``) → ``ros__parameters`` → parameters.
 
     Raises:
-        ConfigError: no such file, no YAML, another shape, or a slip of a node's name.
+        ConfigError: no such file, no YAML, another shape, a key twice, or a name that no node of the graph has.
     """
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError("parameter file", str(path), error.strerror, "a file that can be read", "mend params_file") from error
-    except yaml.YAMLError as error:
-        raise ConfigError("parameter file", str(path), str(error).splitlines()[0], "YAML", "mend the file") from error
-    _shape(data or {}, str(path), "", set(nodes))
+    data = yamlfile.tree(path)
+    if data is not None:
+        _shape(data, str(path), "", set(nodes))
 
 
 def _shape(data: Any, source: str, where: str, nodes: set[str]) -> None:
     if not isinstance(data, dict):
-        raise ConfigError("key", where, data, "ros__parameters below a node's name", "mend the file", source)
+        raise ConfigError("key", where or "top", data, "ros__parameters below a node's name", "mend the file", source)
     for name, below in data.items():
+        path = f"{where}/{str(name).strip('/')}".lstrip("/")
         if name == "ros__parameters":
+            if not isinstance(below, dict) or not all(isinstance(key, str) for key in below):
+                raise ConfigError("key", f"{where}.{name}", below, "a mapping of parameters' names", "mend the file", source)
+            last = where.rpartition("/")[2] if "*" in where else where
+            if "*" not in last and last not in nodes:
+                likely = _slip(where.rpartition("/")[2], nodes)
+                allowed = f"a node's name{f', such as {likely}' if likely else ''}: one of {', '.join(sorted(nodes))}, or /**"
+                raise ConfigError("key", where, "no node of that name", allowed, "mend the file", source)
             continue
-        if "*" not in name and name.lstrip("/") not in nodes and (meant := _slip(name.lstrip("/"), nodes)):
-            raise ConfigError("key", name, "no node of that name", f"a node's name, such as {meant}", "mend the file", source)
-        _shape(below, source, name, nodes)
+        if not isinstance(name, str):
+            raise ConfigError("key", str(name), name, "text, a node's name", "mend the file", source)
+        _shape(below, source, path, nodes)

@@ -34,6 +34,7 @@ from teleop_bringup import checks
 from teleop_bringup.exits_node import Ended, Exits
 from teleop_common.errors import ConfigError
 from teleop_ik.solver import SOLVERS
+from teleop_web.params import check_code
 
 CONFIG_ERROR = 2  # exit status of a node that refuses its configuration
 RESPAWN_DELAY = 1.0  # [s]
@@ -134,7 +135,12 @@ def _parameter(name: str) -> ParameterValue:
     return ParameterValue(LaunchConfiguration(name), value_type=kind)
 
 
-_NODES = {"robot_state_publisher"}  # names of all nodes described so far
+NODES = {
+    "debug_input", "openxr_input", "replay_input", "session", "web_gateway", "device_status", "recorder",
+    "retargeter", "guard", "robot_state_publisher", "sim", "sim_cameras", "ros2_control_driver", "so101_driver",
+    "emulated_scene",
+}  # fmt: skip
+"""Nodes of all launch files, of which a parameter file may tell; a driver is so101_driver_<arm> there."""
 _TYPES: dict[str, type] = {"autostart": bool, "park": bool, "loop": bool, "https_port": int, "http_port": int, "cubes_seed": int}
 
 
@@ -156,7 +162,7 @@ def node(package: str, executable: str, *parameters: str, when: PythonExpression
         fixed: further parameters.
     """
     handed = {name: _parameter(name) for name in parameters}
-    _NODES.add(executable)
+    assert executable in NODES, executable  # else nobody could set its parameters
     return Node(
         package=package,
         executable=executable,
@@ -214,6 +220,15 @@ def operator_nodes() -> list[LaunchDescriptionEntity]:
     ]  # fmt: skip
 
 
+def description() -> Command:
+    """Describe what prints the URDF of all arms for the TF."""
+    return Command(
+        # quoted: a path may hold spaces
+        [f"{_UNINTERRUPTED} python3 -m teleop_description --arms '", LaunchConfiguration("arms"),
+         "' --limits '", LaunchConfiguration("limits_file"), "' --cell '", LaunchConfiguration("cell_file"), "'"]
+    )  # fmt: skip
+
+
 def control_nodes(leash: str = "") -> list[LaunchDescriptionEntity]:
     """Describe what stands between the operator and a driver: retargeter, guard and the arms' TF.
 
@@ -221,16 +236,12 @@ def control_nodes(leash: str = "") -> list[LaunchDescriptionEntity]:
         leash: which leash of the limits file holds, ``simulation`` or ``hardware``; empty: what the parameter file says.
     """
     fixed = {"leash": leash} if leash else {}
-    description = Command(
-        [f"{_UNINTERRUPTED} python3 -m teleop_description --arms ", LaunchConfiguration("arms"),
-         " --limits ", LaunchConfiguration("limits_file"), " --cell ", LaunchConfiguration("cell_file")]
-    )  # fmt: skip
     return [
         node("teleop_ik", "retargeter", "limits_file", "cell_file", "solver", when=ARMS_SIDE, arms=ARMS, **fixed),
         node("teleop_safety", "guard", "limits_file", "cell_file", when=ARMS_SIDE, arms=ARMS, **fixed),
         node(
             "robot_state_publisher", "robot_state_publisher",
-            when=ARMS_SIDE, robot_description=ParameterValue(description, value_type=str),
+            when=ARMS_SIDE, robot_description=ParameterValue(description(), value_type=str),
         ),
     ]  # fmt: skip
 
@@ -268,13 +279,15 @@ def _refuse(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     try:
         checks.arguments(chosen, ALL_ARGUMENTS)
         if chosen.get("params_file"):
-            drivers = {f"so101_driver_{arm}" for arm in chosen.get("arms", "").split(",")}
-            checks.parameters(Path(chosen["params_file"]), _NODES | drivers)
+            # one file may serve graphs of one arm and of two
+            drivers = {f"so101_driver_{arm}" for arm in ("left", "right", *chosen.get("arms", "").split(","))}
+            checks.parameters(Path(chosen["params_file"]), NODES - {"so101_driver"} | drivers)
         checks.files(chosen)
         if "ports" in chosen:
             checks.ports(chosen["ports"], [arm for arm in chosen["arms"].split(",") if arm])
         if chosen.get("web") == "true" and chosen.get("side") != "arms":
             checks.address(chosen["bind"])
+            check_code(chosen.get("pairing_code", ""))  # here, before it becomes part of an expression
     except ConfigError as error:
         raise RuntimeError(str(error)) from error
     if chosen.get("input") == "openxr" and importlib.util.find_spec("xr") is None:

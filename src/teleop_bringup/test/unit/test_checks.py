@@ -2,6 +2,7 @@ import os
 
 import pytest
 import yaml
+from launch import LaunchContext
 
 from teleop_bringup import checks, graph
 from teleop_common import paths
@@ -81,6 +82,15 @@ def test_known_arguments_and_those_of_another_launch_file_are_left_alone():
         ("guard: 3\n", "guard"),
         ("[1, 2]\n", "ros__parameters"),
         ("a: [b\n", "YAML"),
+        ("guard_node:\n  ros__parameters: {countdown: 0.5}\n", "guard, retargeter"),
+        ("safety:\n  ros__parameters: {countdown: 0.5}\n", "guard, retargeter"),
+        ("/teleop/guard:\n  ros__parameters: {countdown: 0.5}\n", "such as guard"),
+        ("teleop:\n  guard:\n    ros__parameters: {countdown: 0.5}\n", "such as guard"),
+        ("1:\n  ros__parameters: {}\n", "guard, retargeter|a node's name"),
+        ("true:\n  ros__parameters: {}\n", "a node's name"),
+        ("guard:\n  ros__parameters: 3\n", "a mapping"),
+        ("guard:\n  ros__parameters: {3: 4}\n", "a mapping"),
+        ("guard:\n  ros__parameters: {}\nguard:\n  ros__parameters: {}\n", "stands twice"),
     ],
 )
 def test_a_parameter_file_of_another_shape_is_refused(tmp_path, text, words):
@@ -88,6 +98,24 @@ def test_a_parameter_file_of_another_shape_is_refused(tmp_path, text, words):
     path.write_text(text)
     with pytest.raises(ConfigError, match=words):
         checks.parameters(path, NODES)
+
+
+def test_a_parameter_file_in_another_encoding_is_refused(tmp_path):
+    path = tmp_path / "p.yaml"
+    path.write_bytes(b"\xff\n")
+    with pytest.raises(ConfigError, match="p.yaml"):
+        checks.parameters(path, NODES)
+
+
+def test_arms_description_is_made_of_files_in_a_folder_with_a_space(tmp_path):
+    folder = tmp_path / "a cell"
+    folder.mkdir()
+    for name in ("cell.yaml", "limits/so101.yaml"):
+        (folder / name.rpartition("/")[2]).write_text(paths.config(name).read_text())
+    context = LaunchContext()
+    chosen = {"arms": "left", "cell_file": str(folder / "cell.yaml"), "limits_file": str(folder / "so101.yaml")}
+    context.launch_configurations.update(chosen)
+    assert "left_shoulder_pan" in graph.description().perform(context)
 
 
 def test_a_parameter_file_that_is_not_there_is_refused(tmp_path):
@@ -100,7 +128,7 @@ def test_a_parameter_file_that_is_not_there_is_refused(tmp_path):
     [
         "",
         "/**:\n  ros__parameters: {arms: [left]}\n",
-        "/ns:\n  guard:\n    ros__parameters: {}\nmy_node:\n  ros__parameters: {}\n",
+        "/guard:\n  ros__parameters: {}\n/:\n  retargeter:\n    ros__parameters: {}\n/**/guard:\n  ros__parameters: {}\n",
     ],
 )
 def test_good_parameter_files_pass(tmp_path, text):
@@ -152,3 +180,11 @@ def test_pseudo_terminal_is_told_from_an_adapter(tmp_path):
     assert not checks.emulated("auto")
     os.close(ours)
     os.close(theirs)
+
+
+def test_a_pairing_code_that_is_no_code_is_refused_before_it_becomes_part_of_an_expression():
+    context = LaunchContext()
+    given = {"arms": "left", "web": "true", "side": "all", "bind": "127.0.0.1", "pairing_code": "12'34"}
+    context.launch_configurations.update(given)
+    with pytest.raises(RuntimeError, match="'pairing_code'.*6 to 64 letters and digits"):
+        graph.surroundings()[0].execute(context)
