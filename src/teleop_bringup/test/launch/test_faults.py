@@ -108,3 +108,20 @@ def test_second_retargeter_breaks_no_limit(running):
     assert len({c.position for c in graph.commands["right"]}) > 10, "it was heard"
     assert steps(graph.commands["right"]) <= SPEED * LONGEST + 1e-9
     graph.release(operator, "right")
+
+
+@pytest.mark.parametrize("executable", ["robot_state_publisher", "device_status"])
+def test_a_moving_hand_is_followed_while_a_node_beside_the_path_dies(running, executable):
+    graph, operator = running
+    graph.engage(operator, "right")
+    engage, pid = graph.authority_of("right").engage, graph.pid_of(executable)
+    assert pid, f"{executable} runs as a process of the launch"
+    os.kill(pid, signal.SIGKILL)
+    graph.commands["right"].clear()
+    operator.move(1.0, right=(0.05, 0.0, 0.03))
+    assert len({c.position for c in graph.commands["right"]}) > 30, "commands follow the hand"
+    assert graph.is_in("right", Authority.DRIVING)
+    assert graph.authority_of("right").engage == engage, "and never stopped doing so"
+    operator.move(1.0, right=(-0.05, 0.0, -0.03))
+    graph.until(lambda: (new := graph.pid_of(executable)) and new != pid, 4.0, f"{executable} respawned")
+    graph.release(operator, "right")
