@@ -59,18 +59,20 @@ def driven(play, arm):
 
 
 def lateness(commands):
-    """Return by how much the machine was late while arms were driven: the 99th percentile of frames' and of joints' age [s]."""
-    driving = [c for arm in commands for c in driven(commands, arm)]
-    if min(len(driven(commands, arm)) for arm in commands) < 300:
-        return float("inf")  # a gap broke the drive off: then the guard held, as it must
-    ages = [(c.header.stamp - c.origin_stamp, c.header.stamp - c.feedback_stamp) for c in driving]
-    return float(np.percentile(ages, 99, axis=0).max()) * 1e-9
+    """Return how late the first command of a frame was while the arms were driven, the 99th percentile [s]."""
+    late = []
+    for arm in commands:
+        first = {c.frame_sequence: c.header.stamp - c.origin_stamp for c in reversed(driven(commands, arm))}
+        if len(first) < 200:
+            return float("inf")  # a gap broke the drive off: then the guard held, as it must
+        late += first.values()
+    return float(np.percentile(late, 99)) * 1e-9
 
 
 def play_on_time(folder):
-    """Play a bag, again where a starved machine came late, at most four times; return the play that was most on time."""
+    """Play a bag, again where a starved machine came late, at most three times; return the play that was most on time."""
     best, least = None, float("inf")
-    for _ in range(4):
+    for _ in range(3):
         commands, authority = play(folder)
         late = lateness(commands)
         if best is None or late < least:
@@ -185,18 +187,25 @@ def behind(command):
     return max(abs(r - p) for r, p in zip(command.requested, command.position, strict=True))
 
 
+def at_border(command):
+    return [reason == Reason.POSITION_LIMIT for reason in command.reason]
+
+
 def test_two_plays_agree_within_two_milliradians(two_plays):
     one, two = two_plays
+    there = []
     for arm in one:
         a, b = ({c.frame_sequence: c for c in driven(play, arm)} for play in (one, two))
-        # until the guard's filter or the leash cuts either play: what they cut depends on where the arm is measured
+        # until the guard's filter or the leash cuts either play, or one meets a border at which the arm folds a frame before the
+        # other: these go by where the arm is measured
         cut = [s for play in (a, b) for s, c in play.items() if {Reason.COLLISION, Reason.LEASH} & set(c.reason)]
+        cut += [s for s in set(a) & set(b) if at_border(a[s]) != at_border(b[s])]
         both = sorted(s for s in set(a) & set(b) if s < min(cut, default=10**9))
         assert len(both) > 100
         # the same frames ask the same, whenever they arrive
         asked = [max(abs(x - y) for x, y in zip(a[s].requested, b[s].requested, strict=True)) for s in both]
         assert max(asked) < 2e-5, f"{arm}: {1e3 * max(asked):.3f} mrad"
         apart = {s: max(abs(x - y) for x, y in zip(a[s].position, b[s].position, strict=True)) for s in both}
-        there = [apart[s] for s in both if behind(a[s]) < 0.002 and behind(b[s]) < 0.002]
-        assert len(there) > 10
-        assert max(there) < 2e-3, f"{arm}: {1e3 * max(there):.2f} mrad"
+        there += [apart[s] for s in both if behind(a[s]) < 0.002 and behind(b[s]) < 0.002]
+    assert len(there) > 10
+    assert max(there) < 2e-3, f"{1e3 * max(there):.2f} mrad"
