@@ -17,9 +17,11 @@ class Machine:
 
     Attributes:
         environment: environment variables.
+        architecture: of the processor, as the kernel calls it.
     """
 
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    architecture: str = field(default_factory=lambda: os.uname().machine)
 
     def has_module(self, name: str) -> bool:
         """Return whether a top-level module could be imported."""

@@ -4,11 +4,38 @@ from __future__ import annotations
 
 import json
 from pathlib import PurePath
+from typing import NamedTuple
 
 from teleop_bringup.capabilities.machine import Machine
 
 _MANIFEST = "openxr/1/active_runtime.json"
-_ARCHITECTURE = "openxr/1/active_runtime.x86_64.json"
+_ABI = {"amd64": "x86_64", "arm64": "aarch64", "armv7l": "armv7a-vfp", "ppc64le": "ppc64el"}
+"""How the loader calls an architecture where the kernel has another name for it."""
+
+
+class _Service(NamedTuple):
+    """A runtime whose library asks a service, told by the socket that this makes.
+
+    Attributes:
+        library: part of the library's name.
+        variables: that name the socket's folder, the first that is set.
+        sockets: in that folder, of this and earlier versions.
+        start: what to do.
+    """
+
+    library: str
+    variables: tuple[str, ...]
+    sockets: tuple[str, ...]
+    start: str
+
+
+_SERVICES = (
+    _Service("monado", ("XDG_RUNTIME_DIR",), ("monado_comp_ipc",), "Monado's service is not started: monado-service"),
+    _Service("wivrn", ("XDG_RUNTIME_DIR",), ("wivrn/comp_ipc", "wivrn_comp_ipc"), "WiVRn's server is not started: wivrn-server"),
+    _Service(
+        "cloudxr", ("NV_CXR_RUNTIME_DIR", "XDG_RUNTIME_DIR"), ("ipc_cloudxr",), "CloudXR's runtime is not started: start it"
+    ),
+)
 
 
 def manifest_path(machine: Machine) -> str | None:
@@ -18,7 +45,8 @@ def manifest_path(machine: Machine) -> str | None:
         return named
     home = env.get("XDG_CONFIG_HOME") or f"{env.get('HOME', '')}/.config"
     folders = [home, *(env.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":"), "/usr/local/etc", "/etc"]
-    found = (f"{folder}/{name}" for folder in folders for name in (_ARCHITECTURE, _MANIFEST))
+    own = f"openxr/1/active_runtime.{_ABI.get(machine.architecture, machine.architecture)}.json"
+    found = (f"{folder}/{name}" for folder in folders for name in (own, _MANIFEST))
     return next((path for path in found if machine.exists(path)), None)
 
 
@@ -39,7 +67,10 @@ def unready(machine: Machine) -> str:
         return f"{path} is no manifest of an OpenXR runtime; reinstall it, or name another: XR_RUNTIME_JSON=/path/to/runtime.json"
     if "/" in library and not machine.exists(str(PurePath(path).parent / library)):
         return f"the runtime's library {library}, named by {path}, is missing; reinstall it"
-    folder = machine.environment.get("XDG_RUNTIME_DIR", "")
-    if "monado" in library and not machine.exists(f"{folder}/monado_comp_ipc"):
-        return "Monado's service is not started: monado-service, as the same user (openxr_input waits for it)"
+    name = PurePath(library).name
+    for service in _SERVICES:
+        if service.library in name:
+            folder = next(filter(None, map(machine.environment.get, service.variables)), "")
+            if not any(machine.exists(f"{folder}/{socket}") for socket in service.sockets):
+                return f"{service.start}, as the same user (openxr_input waits for it)"
     return ""

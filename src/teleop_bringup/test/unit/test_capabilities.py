@@ -12,13 +12,15 @@ from teleop_bringup.capabilities.catalogue import CATALOGUE, survey
 from teleop_bringup.capabilities.machine import Machine
 
 MANIFEST = '{"runtime": {"library_path": "libopenxr_monado.so"}}'
+WIVRN = '{"runtime": {"library_path": "libopenxr_wivrn.so"}}'
+CLOUDXR = '{"runtime": {"library_path": "libopenxr_cloudxr.so"}}'
 
 
 class Fake(Machine):
     """A machine that has what it is given."""
 
-    def __init__(self, modules=(), files=None, libraries=(), environment=None):
-        super().__init__(environment or {})
+    def __init__(self, modules=(), files=None, libraries=(), environment=None, architecture="x86_64"):
+        super().__init__(environment or {}, architecture)
         object.__setattr__(self, "has", (set(modules), files or {}, set(libraries)))
 
     def has_module(self, name):
@@ -77,11 +79,24 @@ def test_installed_is_told_from_ready():
             {"/etc/xdg/openxr/1/active_runtime.json": MANIFEST, "/run/u/monado_comp_ipc": ""},
             "",
         ),
+        ({"XR_RUNTIME_JSON": "/a.json", "XDG_RUNTIME_DIR": "/run/u"}, {"/a.json": WIVRN}, "wivrn-server"),
+        ({"XR_RUNTIME_JSON": "/a.json", "XDG_RUNTIME_DIR": "/run/u"}, {"/a.json": WIVRN, "/run/u/wivrn/comp_ipc": ""}, ""),
+        ({"XR_RUNTIME_JSON": "/a.json", "XDG_RUNTIME_DIR": "/run/u"}, {"/a.json": CLOUDXR}, "CloudXR"),
+        ({"XR_RUNTIME_JSON": "/a.json", "NV_CXR_RUNTIME_DIR": "/c"}, {"/a.json": CLOUDXR, "/c/ipc_cloudxr": ""}, ""),
+        ({"XR_RUNTIME_JSON": "/w/monado/a.json"}, {"/w/monado/a.json": '{"runtime": {"library_path": "libother.so"}}'}, ""),
     ],
 )
 def test_runtime_that_would_not_answer_is_told_with_what_to_do(environment, files, words):
     said = openxr_runtime.unready(Fake(files=files, environment=environment))
     assert (words in said) if words else said == ""
+
+
+@pytest.mark.parametrize(("machine", "abi"), [("x86_64", "x86_64"), ("aarch64", "aarch64"), ("armv7l", "armv7a-vfp")])
+def test_manifest_of_this_architecture_goes_before_the_one_for_all(machine, abi):
+    files = {f"/etc/xdg/openxr/1/active_runtime{end}.json": MANIFEST for end in (f".{abi}", ".other", "")}
+    found = openxr_runtime.manifest_path(Fake(files=files, architecture=machine))
+    assert found == f"/etc/xdg/openxr/1/active_runtime.{abi}.json"
+    assert openxr_runtime.manifest_path(Fake(files=files, architecture="riscv64")) == "/etc/xdg/openxr/1/active_runtime.json"
 
 
 def test_catalogue_names_every_solver_and_every_input_of_the_launch():

@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import IO
 
 from mcap.data_stream import ReadDataStream
-from mcap.exceptions import InvalidMagic
+from mcap.exceptions import InvalidMagic, McapError
 from mcap.opcode import Opcode
 from mcap.records import Channel, Chunk, Header, McapRecord, Message, Metadata, Schema
 from mcap.stream_reader import get_chunk_data_stream
@@ -83,6 +83,15 @@ class Container:
             return
         data = body[begin + 8 :]
         if compressed:
-            stream, size = get_chunk_data_stream(Chunk.read(ReadDataStream(BytesIO(body))))
-            data = stream.read(size)
+            data = _unpacked(Chunk.read(ReadDataStream(BytesIO(body))))
         yield from self._walk(BytesIO(data), len(data))
+
+
+def _unpacked(chunk: Chunk) -> bytes:
+    try:
+        stream, size = get_chunk_data_stream(chunk)
+    except McapError:
+        raise
+    except Exception as error:  # each kind of compression has its own
+        raise McapError(f"a chunk cannot be unpacked: {error}") from error
+    return stream.read(size)

@@ -12,7 +12,6 @@ from mcap.exceptions import McapError
 from mcap.records import Channel, Header, McapRecord, Message, Metadata
 from mcap.records import Schema as McapSchema
 from mcap.writer import CompressionType, Writer
-from zstandard import ZstdError
 
 from teleop_common.errors import ConfigError
 from teleop_input.isaac.bfbs import binary_schema
@@ -40,8 +39,7 @@ _ENDS = {channel: "/" + topic.split("/")[1] for channel, topic in TOPICS.items()
 _CLOCK = "xr_teleop_clock"  # metadata of our own: what joins the file's monotonic times to ROS time
 _OFFSET = "ros_minus_monotonic_ns"
 _PROFILE = "teleop"
-# RuntimeError: lz4
-_BROKEN = (McapError, ZstdError, RuntimeError, struct.error, ValueError, OSError, MemoryError)
+_BROKEN = (McapError, struct.error, ValueError, OSError, MemoryError)
 
 
 class Timed(NamedTuple):
