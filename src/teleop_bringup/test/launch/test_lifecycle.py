@@ -10,14 +10,17 @@ import yaml
 
 from teleop_bringup import testing
 from teleop_bringup.testing import QUIET
-from teleop_common import paths
-from teleop_common.enums import Authority
+from teleop_common import paths, qos, records
+from teleop_common.enums import Authority, Provider, StatusReason
 from teleop_common.testing import free_domain
+
+REPORTING = {"retargeter": "node/retargeter", "guard": "node/guard", "sim": "sim"}
 
 
 @pytest.mark.parametrize("executable", ["session", "retargeter", "guard", "sim"])
 def test_killed_process_stops_the_arm_respawns_and_needs_a_new_squeeze(running, executable):
     graph, operator = running
+    told = graph.node.listen(records.StatusSnapshot, "/teleop/devices", qos.LATCHED)
     graph.engage(operator, "right")
     operator.set("right", position=(0.25, 1.23, -0.4))
     time.sleep(0.1)
@@ -45,6 +48,12 @@ def test_killed_process_stops_the_arm_respawns_and_needs_a_new_squeeze(running, 
     graph.until(lambda: graph.is_in("right", Authority.IDLE) and not graph.authority_of("right").must_open, 8.0, "IDLE, open")
     graph.engage(operator, "right")
     graph.release(operator, "right")
+    if executable in REPORTING:
+        said = [p for snapshot in told for p in snapshot.providers if p.id == REPORTING[executable]]
+        dead = [p for p in said if p.state == Provider.FAILED]
+        # the launch adds how it ended to what its process id told
+        assert (dead[-1].pid, dead[-1].reason, dead[-1].term_signal) == (pid, StatusReason.PROCESS_SIGNALED, signal.SIGKILL)
+        assert (said[-1].state, said[-1].pid) == (Provider.AVAILABLE, graph.pid_of(executable))
 
 
 def test_silence_of_the_provider_holds_and_frees_the_authority(running):

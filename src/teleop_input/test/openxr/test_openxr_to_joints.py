@@ -65,6 +65,19 @@ def stands_still(graph, arm, seconds=1.0):
     return float(np.abs(np.array(graph.commands[arm][-1].position) - before).max()) < 1e-6
 
 
+def test_squeeze_moves_nothing_by_itself(running, operator):
+    graph = running[0]
+    held, before = graph.commands["right"][-1].position, graph.tool("right")
+    graph.commands["right"].clear()
+    graph.engage(operator, "right")
+    driving = graph.until(lambda: [c for c in graph.commands["right"] if c.authority == Authority.DRIVING])
+    time.sleep(0.5)
+    after = graph.tool("right")
+    graph.release(operator, "right")
+    assert driving[0].position == held
+    assert np.linalg.norm(after - before) < 0.1 * MILLIMETRE
+
+
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_hand_moving_100_mm_moves_its_tool_100_mm_the_same_way(running, operator, direction):
     graph = running[0]
@@ -92,6 +105,8 @@ def test_both_hands_move_both_arms_at_once(running, operator):
     graph.release(operator, "left", "right")
     assert np.allclose(moved["left"], (0.05, 0, 0.06), atol=2 * MILLIMETRE), moved
     assert np.allclose(moved["right"], (0.06, 0, -0.04), atol=2 * MILLIMETRE), moved
+    for arm in graph.arms:
+        assert not testing.envelope_violations(graph.commands[arm], graph.robot.all_joints)
 
 
 @pytest.mark.parametrize("trouble", ["lost", "zero quaternion", "not a number"])
