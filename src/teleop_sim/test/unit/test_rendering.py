@@ -79,8 +79,9 @@ def test_options_change_the_picture(setting, change):
 
 def test_jpeg_decodes_to_the_configured_size(setting):
     renderer, _ = setting
-    image = Image.open(io.BytesIO(renderer.jpeg(VIEWS["left_wrist"])))
-    assert (image.format, image.size) == ("JPEG", (320, 240))
+    view = dataclasses.replace(VIEWS["left_wrist"], width=320, height=200)
+    image = Image.open(io.BytesIO(renderer.jpeg(view)))
+    assert (image.format, image.size) == ("JPEG", (320, 200))
 
 
 @pytest.mark.parametrize("bad", [[0.0] * 46, [float("nan")] * 47, []])
