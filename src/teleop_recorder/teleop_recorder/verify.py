@@ -93,7 +93,8 @@ class _Told:
     Attributes:
         episode: see there.
         control: arm → name → values of ``control/<arm>/``.
-        began: when the take began, by the guard's steady clock [ns].
+        steady: commits tell the guard's steady clock; else stamps tell when they were.
+        began: when the take began, by that clock [ns].
         last: its last row, by the same [ns].
         seen: arm → rows whose command was found.
         without_row: arm → numbers of the commits that have none.
@@ -101,6 +102,7 @@ class _Told:
 
     episode: Episode
     control: dict[str, dict[str, np.ndarray]]
+    steady: bool
     began: int
     last: int
     seen: dict[str, set[int]]
@@ -110,11 +112,19 @@ class _Told:
     def of(cls, episode: Episode) -> _Told:
         """Read what is compared."""
         control = {arm: {key: episode.column(f"control/{arm}/{key}") for key in _CONTROL} for arm in episode.arms}
-        stamps, steady = episode.column("meta/time/stamp_ns"), episode.column("meta/time/monotonic_ns")
+        stamps, times = episode.column("meta/time/stamp_ns"), episode.column("meta/time/monotonic_ns")
+        steady = bool(times.any())
+        if not steady:
+            times = stamps
         # before the first row nobody sets a clock unseen; a take without rows lacks none
-        began = int(steady[0] - max(stamps[0] - int(episode.group.attrs["started_ns"]), 0)) if len(steady) else 1
-        last = int(steady.max(initial=0))
-        return cls(episode, control, began, last, {arm: set() for arm in episode.arms}, {arm: [] for arm in episode.arms})
+        began = int(times[0] - max(stamps[0] - int(episode.group.attrs["started_ns"]), 0)) if len(times) else 1
+        last = int(times.max(initial=0))
+        seen, lacking = {arm: set[int]() for arm in episode.arms}, {arm: list[int]() for arm in episode.arms}
+        return cls(episode, control, steady, began, last, seen, lacking)
+
+    def spans(self, record: JointCommand) -> bool:
+        """Return whether a command is of the take's time."""
+        return self.began <= (record.commit_time_ns if self.steady else record.header.stamp) <= self.last
 
     def command(self, row: int, arm: str, record: JointCommand, report: Report) -> None:
         """Compare one arm's command of a row."""
@@ -159,7 +169,7 @@ def _journal(session: Session, chosen: list[Episode], bag: Bag, report: Report) 
                 found[0].command(found[1], arms[topic], record, report)
                 continue
             for told in tolds:
-                if told.began <= record.commit_time_ns <= told.last and arms[topic] in told.without_row:
+                if told.spans(record) and arms[topic] in told.without_row:
                     told.without_row[arms[topic]].append(record.commit)
         elif topic in cameras:
             taken[cameras[topic]].add(pictures.decode(data).stamp)
